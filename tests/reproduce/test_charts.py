@@ -89,3 +89,9 @@ def test_an_ablation_is_drawn_as_points():
         assert chart.places == ("-HP -DP", "-DP", "-HP", "HP and DP")
         assert [*chart.systems] == ["Without the layer", "With the layer (SEPREM)"]
     assert entry.kind == "points"
+
+
+def test_rows_apart_are_not_drawn():
+    cells = [Cell("0 %", "Acc", 73.9), Cell("weaker", "Acc", 73.8), Cell("20 %", "Acc", 73.3)]
+    (chart,) = charts_of(cells, {"along": "rows", "line": "SG-Net", "apart": ["weaker"]})
+    assert chart.places == ("0 %", "20 %")

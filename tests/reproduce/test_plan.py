@@ -10,8 +10,10 @@ import pytest
 
 from syntagma.errors import InputError
 from syntagma.models.guides import resolve_guides
+from syntagma.models.pooling import find_pooling
 from syntagma.outputs import portable_name
-from syntagma.reproduce.bases import SCALES, read_bases, read_shared
+from syntagma.parse.sources.load import load_source
+from syntagma.reproduce.bases import SCALES, WEAKER_PARSER, read_bases, read_shared
 from syntagma.reproduce.datasets import read_datasets
 from syntagma.reproduce.differs import differences
 from syntagma.reproduce.entries import find_entry, read_papers
@@ -23,6 +25,13 @@ from tests.messages import naming
 
 EXPERIMENTS = Path(__file__).parent.parent.parent / "experiments"
 RESULTS = EXPERIMENTS / "results"
+RANDOM = "squad1/guides.pos_embedding.initialise=random"
+GIVEN = {
+    "nli_sg-net": ("guides.ancestor_attention.initialise=last_layer",),
+    "squad10k_poi-net": (RANDOM,),
+    "dream_poi-net": (RANDOM,),
+}
+"""Settings in which such a file differs."""
 SAME = {
     "squad10k_poi-net": ("squad1", "poi-net"),
     "dream_poi-net": ("dream", "poi-net"),
@@ -39,8 +48,8 @@ SAME = {
 
 @pytest.mark.parametrize("name", SAME)
 def test_settings_equal_those_of_the_experiments(name, empty_datasets):
-    copied = ("guides.ancestor_attention.initialise=last_layer",) if name == "nli_sg-net" else ()
-    setting = Setting(empty_datasets, empty_datasets / "out", overrides=copied)
+    given = GIVEN.get(name, ())
+    setting = Setting(empty_datasets, empty_datasets / "out", overrides=given)
     ours = make_run(*SAME[name], setting).experiment
     theirs = load_experiment(EXPERIMENTS / f"{name}.yaml")
     base, system = SAME[name]
@@ -82,15 +91,118 @@ def test_every_system_is_used():
         assert name in used or f"/{name}'" in text or re.search(rf"[ ,]{name}[ ,\n]", results)
 
 
-def test_guides_are_initialised_randomly_as_in_the_papers(empty_datasets):
-    """The presets use pretrained weights instead, which the papers do not mention."""
+def test_how_guides_start(empty_datasets):
+    """The papers do not say; the tag vectors of POI-Net are harmful at first if they are random."""
     setting = Setting(empty_datasets, empty_datasets / "out", "paper")
-    for base, system, guide in (
-        ("squad2", "sg-net", "ancestor_attention"),
-        ("squad1", "poi-net", "pos_embedding"),
+    for base, system, guide, start in (
+        ("squad2", "sg-net", "ancestor_attention", "random"),
+        ("squad1", "poi-net", "pos_embedding", "zero"),
+        ("squad1", "poi-net_random", "pos_embedding", "random"),
+        ("squad1", "sg-net_poi-net", "pos_embedding", "zero"),
     ):
-        assert make_run(base, system, setting).experiment.guides[guide].initialise == "random"
-        assert resolve_guides(system, {})[guide].initialise != "random"
+        assert make_run(base, system, setting).experiment.guides[guide].initialise == start
+
+
+@pytest.mark.parametrize(
+    ("system", "changed"),
+    [
+        ("sg-net_mask_all", {"mask": "all"}),
+        ("sg-net_mask_self", {"mask": "self"}),
+        ("sg-net_mask_random", {"mask": "random"}),
+    ],
+)
+def test_a_matched_control_differs_in_its_mask_only(empty_datasets, system, changed):
+    for base, scale in (("squad2", "cpu"), ("nli", "paper"), ("race_sg-net", "paper")):
+        setting = Setting(empty_datasets, empty_datasets / "out", scale)
+        ours = make_run(base, system, setting).experiment
+        theirs = make_run(base, "sg-net", setting).experiment
+        guide = replace(theirs.guides["ancestor_attention"], **changed)
+        assert ours == replace(theirs, guides={"ancestor_attention": guide})
+
+
+def test_the_parser_of_a_system_builds_on_the_requested_one(empty_datasets):
+    setting = Setting(empty_datasets, empty_datasets / "out", parser="random")
+    for system, parser in (
+        ("sg-net", "random"),
+        ("sg-net_noise_20", "noisy:0.2:random"),
+        ("sg-net_noise_100", "noisy:1.0:random"),
+        ("sg-net_weaker_parser", WEAKER_PARSER.format(parser="random")),
+    ):
+        run = make_run("nli", system, setting)
+        assert run.experiment.parser == parser
+        load_source(parser)
+        assert run.experiment.guides == make_run("nli", "sg-net", setting).experiment.guides
+
+
+LAYOUTS = {
+    ("race", "poi-net"): ("passage|question+option", "max", "max"),
+    ("race_sg-net", "sg-net"): ("passage+question|option", "max", "pooler"),
+    ("cosmosqa", "seprem"): ("question+option|passage", "first", "first"),
+}
+"""Of each paper's multiple choice: the layout, and the pooling at the scales `cpu` and `paper`."""
+
+
+@pytest.mark.parametrize(("base", "system"), LAYOUTS)
+def test_multiple_choice_is_read_as_in_each_paper(empty_datasets, base, system):
+    layout, *poolings = LAYOUTS[base, system]
+    for scale, pooling in zip(("cpu", "paper"), poolings, strict=True):
+        for each in ("plain", system):
+            setting = Setting(empty_datasets, empty_datasets / "out", scale)
+            head = make_run(base, each, setting).experiment.head
+            assert (head.layout, head.pooling) == (layout, pooling)
+
+
+def test_seprem_reads_the_question_first(empty_datasets):
+    for scale in SCALES:
+        setting = Setting(empty_datasets, empty_datasets / "out", scale)
+        run = make_run("searchqa", "seprem", setting)
+        assert run.experiment.head.question_first
+        if scale != "paper":
+            assert run.start.base == "squad1_question_first"
+            assert run.start.experiment.head.question_first
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_system_can_pool_on_every_base(empty_datasets, scale):
+    """A guide may leave the first piece as it is, which the paper of the base pools."""
+    setting = Setting(empty_datasets, empty_datasets / "out", scale)
+    systems = [
+        name
+        for name, own in read_shared()["systems"].items()
+        if "guides" in own and "head" not in own
+    ]
+    for base in ("race_sg-net", "cosmosqa", "nli", "squad2_verifier"):
+        for system in (name for name in systems if not name.startswith("layers")):
+            experiment = make_run(base, system, setting).experiment
+            head = experiment.head
+            pooling = getattr(head, "pooling", "") or head.answerability_pooling
+            guides = {name: own for name, own in experiment.guides.items() if own}
+            if experiment.preset != "saved":
+                find_pooling(pooling, guides)
+
+
+def test_the_verifier_pools_what_the_guided_layer_computes(empty_datasets):
+    setting = Setting(empty_datasets, empty_datasets / "out", "paper")
+    run = make_run("squad2", "sg-net_verifier", setting)
+    assert run.experiment.guides["ancestor_attention"].aggregate_special is False
+    (verifier,) = run.needs
+    assert (verifier.base, verifier.system) == ("squad2_verifier", "sg-net")
+    head = verifier.experiment.head
+    assert (head.objective, head.answerability_pooling) == ("answerability", "pooler")
+    assert verifier.experiment.guides["ancestor_attention"].aggregate_special == "released"
+    (plain,) = make_run("squad2", "plain_verifier", setting).needs
+    assert plain.experiment.guides == {}
+    assert plain.experiment.head == head
+
+
+def test_seprem_without_alpha_is_a_sum(empty_datasets):
+    setting = Setting(empty_datasets, empty_datasets / "out")
+    entry = find_entry("seprem", "table6")
+    assert {row.system for row in entry.rows if "w/o" in row.name} == {"seprem_sum"}
+    for system, combination, alpha in (("sum", "sum", 0.1), ("halves", "share", 0.5)):
+        (before,) = make_run("typing", f"seprem_{system}", setting).needs
+        guide = before.experiment.guides["tree_distance"]
+        assert (guide.combination, guide.alpha) == (combination, alpha)
 
 
 def test_a_setting_of_a_guide_changes_the_systems_that_have_it(empty_datasets):
@@ -102,18 +214,24 @@ def test_a_setting_of_a_guide_changes_the_systems_that_have_it(empty_datasets):
 
 
 def test_differences_include_settings_starting_runs_and_initialisation(empty_datasets):
-    given = ("race/guides.ancestor_attention.alpha=0.7", "race/training.weight_decay=0.2")
+    given = (
+        "race_sg-net/guides.ancestor_attention.alpha=0.7",
+        "race_sg-net/training.weight_decay=0.2",
+    )
     setting = Setting(empty_datasets, empty_datasets / "out", overrides=given)
     lines = [*differences(make_plan(find_entry("sg-net", "table3"), setting))]
-    (settings,) = (line for line in lines if line.startswith("settings (race;"))
+    (settings,) = (line for line in lines if line.startswith("settings (race_sg-net;"))
     for shown in (
         "hidden_dropout 0.1 (the encoder's own)",
-        "head.layout passage|question+option (passage+question|option)",
+        "head.pooling max (pooler)",
+        "guides.ancestor_attention.aggregate_special False (released)",
         "training.weight_decay 0.2 (0.01)",
         "guides.ancestor_attention.alpha 0.7 (0.5)",
     ):
         assert shown in settings
-    (chain,) = (line for line in lines if line.startswith("starts from (race: plain, sg-net)"))
+    (chain,) = (
+        line for line in lines if line.startswith("starts from (race_sg-net: plain, sg-net)")
+    )
     assert "a model trained on squad1, then on dream" in chain
     assert "initialisation of ancestor_attention: random" in "\n".join(lines)
 
@@ -128,7 +246,8 @@ def test_entries_share_runs(empty_datasets):
         for name in (("sg-net", "table3"), ("poi-net", "table4"))
     ]
     shared = set.intersection(*({run.folder for run in plan.runs()} for plan in race))
-    assert {folder.parent.name for folder in shared} == {"race", "dream", "squad1"}
+    # Each paper has a layout of its own for RACE, but not for what precedes it.
+    assert {folder.parent.name for folder in shared} == {"dream", "squad1"}
 
 
 def test_variants_without_additional_weights_start_from_the_same_run(empty_datasets):
@@ -143,7 +262,7 @@ def test_variants_without_additional_weights_start_from_the_same_run(empty_datas
     assert Path(last.experiment.encoder) == setting.out / "cpu" / "dream" / "poi-net-1"
     assert last.experiment.preset == "saved"
     assert last.experiment.guides == {"coattention": {"integration": "average", "turns": 2}}
-    paper = make_run("race_max", "poi-net_average", replace(setting, scale="paper"))
+    paper = make_run("race", "poi-net_average", replace(setting, scale="paper"))
     assert paper.experiment.preset == "poi-net"
     assert paper.needs == ()
 
@@ -174,9 +293,9 @@ def test_an_encoder_set_for_a_base_replaces_its_starting_run(empty_datasets):
 
 
 def test_settings_of_a_replaced_base_are_rejected(empty_datasets):
-    given = ("race/encoder=default-reader", "race_max/data.limit=3")
+    given = ("race/encoder=default-reader", "squad2_poi/data.limit=3")
     setting = Setting(empty_datasets, empty_datasets / "out", overrides=given)
-    with pytest.raises(InputError, match=naming("poi-net figure4 race_max/data.limit=3 race")):
+    with pytest.raises(InputError, match=naming("poi-net figure4 squad2_poi/data.limit=3 race")):
         plan_entry("poi-net", "figure4", setting)
 
 
@@ -195,7 +314,9 @@ def test_a_verifier_is_trained_before_the_system_that_uses_it(empty_datasets):
         find_entry("sg-net", "table2"), Setting(empty_datasets, empty_datasets / "out")
     )
     names = [run.folder.name for run in plan.runs()]
-    assert names.index("verifier-1") < names.index("sg-net_verifier-1")
+    places = {(run.base, run.system): place for place, run in enumerate(plan.runs())}
+    assert places["squad2_verifier", "sg-net"] < places["squad2", "sg-net_verifier"]
+    assert names[places["squad2", "sg-net_verifier"]] == "sg-net_verifier-1"
     (run,) = (run for run in plan.runs() if run.system == "sg-net_verifier")
     assert run.experiment.head.verifier == str(run.needs[0].folder)
 
@@ -284,19 +405,20 @@ def test_systems_on_squad2_have_the_settings_of_their_paper(
         assert run.experiment.training.learning_rate == rate
     # At other scales both papers share their runs.
     small = make_plan(find_entry(paper, table), Setting(empty_datasets, tmp_path / "out"))
-    assert {run.base for run in small.runs() if run.asked.startswith("squad2")} == {"squad2"}
+    bases = {run.base for run in small.runs() if run.asked.startswith("squad2")}
+    assert bases - {"squad2_verifier"} == {"squad2"}
 
 
 # Examples per batch in the papers, and pieces per example including padding, measured on the data
 # (SQuAD 1.1, DREAM, RACE, dev data of SNLI) with the tokenizer of the default encoder.
 BATCHES = {
     ("sg-net", "squad2"): (20, 178),
-    ("sg-net", "race"): (20, 1331),
+    ("sg-net", "race_sg-net"): (20, 1331),
     ("sg-net", "nli"): (32, 31),
     ("poi-net", "squad1"): (24, 178),
     ("poi-net", "squad2_poi"): (24, 178),
     ("poi-net", "dream"): (24, 521),
-    ("poi-net", "race_max"): (32, 1451),
+    ("poi-net", "race"): (32, 1451),
 }
 """Sources: SG-Net (journal version), section 5.2, which chooses from 16, 20 and 32, for SNLI from
 16, 24 and 32; POI-Net, Table 2."""

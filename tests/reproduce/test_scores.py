@@ -44,7 +44,7 @@ def test_the_test_part_of_an_archive_may_be_added_later(tmp_path):
     place = tmp_path / "race/RACE.tar.gz"
     place.parent.mkdir()
     archive(place, "train", "dev")
-    run = make_run("race_max", "plain", Setting(tmp_path, tmp_path / "out", "paper"))
+    run = make_run("race", "plain", Setting(tmp_path, tmp_path / "out", "paper"))
     assert run.files.test, "the archive is there"
     assert [part_scored(run, column) for column in (DEV, TEST, EITHER)] == ["dev", "", "dev"]
     archive(place, "train", "dev", "test")

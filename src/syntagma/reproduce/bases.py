@@ -12,6 +12,9 @@ from syntagma.reproduce.entries import package_file
 from syntagma.settings import build, load_yaml
 
 SCALES = ("tiny", "cpu", "paper")
+WEAKER_PARSER = "noisy:0.014:{parser}"
+"""Parser of the system ``sg-net_weaker_parser``.  In SG-Net section 7.6, the weaker parser has 1.4
+UAS less than the other; here, as many heads of the parser in use are replaced at random."""
 REFERENCE = "@"
 """Prefix of a setting that refers to the folder of another run, ``@BASE/SYSTEM``."""
 
@@ -28,10 +31,13 @@ class Base:
             encoder cannot learn some tasks from their own data alone, unlike a large one.
         one_seed: whether to train with a single seed, even if the runs that build on this base have
             several.
-        all: settings at every scale.
+        all: settings at every scale.  Here and below, ``with_guide`` has settings of the systems
+            that have a guide, by its name.
         tiny: settings of a quick test, on top of those for ``cpu``.
         cpu: settings for training on a CPU.
         paper: settings of the paper.
+        stated: what the paper says, by the name of the setting: its value, or words if the paper
+            leaves a choice or counts in another unit.
     """
 
     data: str
@@ -43,6 +49,7 @@ class Base:
     tiny: dict[str, Any] = field(default_factory=dict)
     cpu: dict[str, Any] = field(default_factory=dict)
     paper: dict[str, Any] = field(default_factory=dict)
+    stated: dict[str, Any] = field(default_factory=dict)
 
 
 @functools.cache

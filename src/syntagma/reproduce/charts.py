@@ -84,8 +84,8 @@ def charts_of(cells: Sequence[Cell], options: dict[str, Any]) -> list[Chart]:
         cells: cells of the table.
         options: ``along`` is ``columns`` for one panel with a line for each row, or ``rows`` for a
             panel for each column with a line for each heading; ``line`` is the name of the line if
-            there are no headings.  ``level`` is a row that is drawn as a horizontal line.  ``x``
-            and ``y`` are the labels of the axes.
+            there are no headings.  ``level`` is a row that is drawn as a horizontal line, ``apart``
+            names rows that are not drawn.  ``x`` and ``y`` are the labels of the axes.
 
     >>> cells = [Cell("0 %", "Acc", 73.9), Cell("20 %", "Acc", 73.8), Cell("plain", "Acc", 73.3)]
     >>> (chart,) = charts_of(cells, {"along": "rows", "line": "SG-Net", "level": "plain"})
@@ -95,7 +95,7 @@ def charts_of(cells: Sequence[Cell], options: dict[str, Any]) -> list[Chart]:
     # Per panel, our cells by the names of their line and of their place on the axis.
     by_panel: dict[str, dict[tuple[str, str], Cell]] = {}
     for cell in cells:
-        if cell.ours is None:
+        if cell.ours is None or cell.row in options.get("apart", ()):
             continue
         if options["along"] == "columns":
             by_panel.setdefault("", {})[cell.row, cell.column] = cell

@@ -149,6 +149,8 @@ class Paper:
         entries: the entries by id.
         others: tables and figures without results, and what they show.
         seeds: number of seeds that its results are means of.
+        stated: what it says of the settings of guides, as :attr:`Base.stated`.
+        readings: where the code follows one reading of a text that allows another.
     """
 
     title: str
@@ -158,6 +160,8 @@ class Paper:
     entries: dict[str, Entry]
     others: dict[str, str] = field(default_factory=dict)
     seeds: int = 1
+    stated: dict[str, Any] = field(default_factory=dict)
+    readings: tuple[str, ...] = ()
 
 
 def package_file(name: str) -> Path:

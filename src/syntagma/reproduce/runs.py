@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 from syntagma.encoders.default import DEFAULT
 from syntagma.errors import InputError
 from syntagma.outputs import portable_name
-from syntagma.reproduce.bases import REFERENCE, SCALES, Base, base_at, read_bases, read_shared
+from syntagma.reproduce.bases import (
+    REFERENCE,
+    SCALES,
+    WEAKER_PARSER,
+    Base,
+    base_at,
+    read_bases,
+    read_shared,
+)
 from syntagma.reproduce.datasets import DatasetFiles, find_files, missing_line
 from syntagma.runs.folder import RunFolder
 from syntagma.settings import apply_overrides, build
@@ -191,12 +199,11 @@ def make_run(
     if files is None:
         raise InputError(missing_line(base_settings.data, setting.data))
     seed = 1 if base_settings.one_seed else seed
+    own = _own_values(system, setting, base_settings.encoder or encoder, changes or {})
     values = merged(
-        _base_values(base_settings, setting.scale),
+        _base_values(base_settings, setting.scale, _guide_names(own)),
         {"data": {"train": list(files.train), "dev": list(files.dev)}},
-        {"encoder": base_settings.encoder or encoder, "parser": setting.parser},
-        read_shared()["systems"][system],
-        changes or {},
+        own,
         {"training": {"seed": seed}},
     )
     needs: list[Run] = []
@@ -235,6 +242,22 @@ def make_run(
     return Run(folder, base, asked, system, experiment, files, tuple(needs), changes or {})
 
 
+def _own_values(
+    system: str, setting: Setting, encoder: str, changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Merge the settings of a system with its encoder and parser.
+
+    A system may name a parser of its own, in terms of the ``{parser}`` in use and the ``{weaker}``
+    one.
+    """
+    own = merged(
+        {"encoder": encoder, "parser": "{parser}"}, read_shared()["systems"][system], changes
+    )
+    weaker = WEAKER_PARSER.format(parser=setting.parser)
+    own["parser"] = own["parser"].format(parser=setting.parser, weaker=weaker)
+    return own
+
+
 def _short_name(encoder: str) -> str:
     """Return the last part of an encoder's name, as a part of the name of a folder.
 
@@ -268,15 +291,23 @@ def _guide_names(values: Mapping[str, Any]) -> set[str]:
     return (names | guides.keys()) - {name for name, own in guides.items() if own is False}
 
 
-def _base_values(base: Base, scale: str) -> dict[str, Any]:
-    """Merge the settings of a base at a scale with those of the base that it is like."""
+def _base_values(base: Base, scale: str, guides: Iterable[str]) -> dict[str, Any]:
+    """Merge the settings of a base at a scale with those of the base that it is like.
+
+    Args:
+        base: the base.
+        scale: one of :data:`SCALES`.
+        guides: guides of the system, whose own settings are included.
+    """
     at_scale = {
         "tiny": (base.cpu, read_shared()["tiny"], base.tiny),
         "cpu": (base.cpu,),
         "paper": (base.paper,),
     }[scale]
     inherited = [read_bases()[base.like].all] if base.like else []
-    return merged({}, *inherited, base.all, *at_scale)
+    values = merged({}, *inherited, base.all, *at_scale)
+    with_guide = values.pop("with_guide", {})
+    return merged(values, *(own for name, own in with_guide.items() if name in guides))
 
 
 def _resolve(value: Any, first_run: Callable[[str, str], str]) -> Any:
