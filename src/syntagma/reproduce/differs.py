@@ -1,6 +1,7 @@
 """List how a reproduction differs from the paper, as far as settings and data show it.
 
-Every setting that differs is named, and what a model was trained on before.
+Every setting that differs is named, every setting that the paper leaves open, the sizes of the
+encoders, and what a model was trained on before.
 """
 
 from __future__ import annotations
@@ -9,14 +10,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from syntagma.reproduce.entries import read_papers
-from syntagma.reproduce.plan import EntryPlan
-from syntagma.reproduce.runs import Run, Setting, make_run
+from syntagma.reproduce.plan import EntryPlan, in_order
+from syntagma.reproduce.runs import Run, Setting
 from syntagma.reproduce.scores import part_scored
-from syntagma.settings import flatten, to_dict
-from syntagma.tasks.experiment import SAVED
-
-ELSEWHERE = ("data.", "encoder", "parser", "preset", "training.seed", "training.save_steps")
-"""Prefixes of settings that other lines name, or that do not affect the result."""
+from syntagma.reproduce.shapes import shape_of
+from syntagma.reproduce.stated import EPOCHS, STEPS, chosen_lines, in_paper, shown, values_of
 
 
 def differences(plan: EntryPlan) -> Iterator[str]:
@@ -29,7 +27,7 @@ def differences(plan: EntryPlan) -> Iterator[str]:
     for name, encoder in plan.encoders.items():
         theirs = paper.encoders.get(name)
         if theirs and theirs != encoder:
-            yield f"encoder: {encoder}; the paper's is {theirs}"
+            yield f"encoder: {_with_shape(encoder)}; the paper's is {_with_shape(theirs)}"
     skipped = {
         row.encoder for row in plan.entry.rows if row.system and row.encoder not in plan.encoders
     }
@@ -44,11 +42,34 @@ def differences(plan: EntryPlan) -> Iterator[str]:
         yield from _of_bases(plan)
         yield from _chains(plan)
         yield from _initialisation(plan)
+        yield from _parsers(plan)
+        yield from chosen_lines(_paper_runs(plan), paper.stated)
         if setting.seeds != paper.seeds:
             yield f"seeds: {setting.seeds}; the paper uses {paper.seeds}"
         yield from _untested(plan)
     yield f"parser: {setting.parser}; the paper's: {paper.parser}"
+    if plan.entry.trains:
+        yield from paper.readings
     yield from plan.entry.notes
+
+
+def _with_shape(encoder: str) -> str:
+    """Name an encoder with its sizes, where they are known."""
+    shape = shape_of(encoder)
+    return f"{encoder} ({shape})" if shape else encoder
+
+
+def _paper_runs(plan: EntryPlan) -> list[Run]:
+    """Return a run of each system at the paper's scale, and those that it needs there."""
+    asked = {(runs[0].asked, runs[0].folder): runs[0] for runs in plan.cells.values()}
+    return in_order(in_paper(run, plan.setting) for run in asked.values())
+
+
+def _parsers(plan: EntryPlan) -> Iterator[str]:
+    """Name the parsers of systems that have one of their own."""
+    for system, parser in {run.system: run.experiment.parser for run in plan.runs()}.items():
+        if parser != plan.setting.parser:
+            yield f"parser of {system}: {parser}"
 
 
 def _untested(plan: EntryPlan) -> Iterator[str]:
@@ -117,9 +138,9 @@ def _settings(runs: Sequence[Run], setting: Setting) -> Iterator[str]:
         return
     changed: dict[str, None] = {}
     for run in runs:
-        theirs, ours = _values(_in_paper(run, setting)), _values(run)
+        theirs, ours = values_of(in_paper(run, setting)), values_of(run)
         changed |= {
-            f"{key} {_shown(key, ours.get(key))} ({_shown(key, theirs.get(key))})": None
+            f"{key} {shown(key, ours.get(key))} ({shown(key, theirs.get(key))})": None
             for key in dict.fromkeys((*ours, *theirs))
             if ours.get(key) != theirs.get(key) and not _has_no_effect(key, ours, theirs)
         }
@@ -127,33 +148,9 @@ def _settings(runs: Sequence[Run], setting: Setting) -> Iterator[str]:
         yield ", ".join(changed)
 
 
-def _in_paper(run: Run, setting: Setting) -> Run:
-    """Build the same run at the paper's scale, which resolves all defaults."""
-    full = Setting(setting.data, setting.out, "paper")
-    return make_run(run.asked, run.system, full, changes=run.changes)
-
-
-def _values(run: Run) -> dict[str, Any]:
-    """Return the flattened settings of a run, with those of the guides that it continues."""
-    own = flatten(to_dict(run.experiment))
-    if run.experiment.preset == SAVED and run.start is not None:
-        before = _values(run.start)
-        own = {key: value for key, value in before.items() if key.startswith("guides.")} | own
-    return {key: value for key, value in own.items() if not key.startswith(ELSEWHERE)}
-
-
 def _has_no_effect(key: str, *settings: dict[str, Any]) -> bool:
     """Whether a setting is ignored: epochs, if the number of steps is set."""
-    steps = "training.max_steps"
-    return key == "training.num_train_epochs" and all(
-        each.get(steps) is not None for each in settings
-    )
-
-
-def _shown(key: str, value: Any) -> str:
-    if value is None:
-        return "the encoder's own" if key.endswith("dropout") else "–"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return key == EPOCHS and all(each.get(STEPS) is not None for each in settings)
 
 
 def _chains(plan: EntryPlan) -> Iterator[str]:
@@ -165,7 +162,7 @@ def _chains(plan: EntryPlan) -> Iterator[str]:
         if ours := _chain(run):
             theirs = ours
             if plan.setting.scale != "paper":
-                theirs = _chain(_in_paper(run, plan.setting))
+                theirs = _chain(in_paper(run, plan.setting))
             systems.setdefault((base, ours, theirs), []).append(system)
     bases: dict[tuple[str, str, str], list[str]] = {}
     for (base, ours, theirs), names in systems.items():
@@ -180,7 +177,7 @@ def _initialisation(plan: EntryPlan) -> Iterator[str]:
     found: dict[tuple[str, str], None] = {}
     for run in plan.runs():
         if run.start is None:
-            values = _values(run)
+            values = values_of(run)
             found |= dict.fromkeys(
                 (key.split(".")[1], value)
                 for key, value in values.items()
