@@ -48,7 +48,7 @@ def test_the_parser_of_a_system_builds_on_the_requested_one(empty_datasets):
         ("sg-net", "random"),
         ("sg-net_noise_20", "noisy:0.2:random"),
         ("sg-net_noise_100", "noisy:1.0:random"),
-        ("sg-net_weaker_parser", WEAKER_PARSER.format(parser="random")),
+        ("sg-net_weaker_parser", WEAKER_PARSER),
     ):
         run = make_run("nli", system, setting)
         assert run.experiment.parser == parser

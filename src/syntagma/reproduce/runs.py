@@ -253,8 +253,7 @@ def _own_values(
     own = merged(
         {"encoder": encoder, "parser": "{parser}"}, read_shared()["systems"][system], changes
     )
-    weaker = WEAKER_PARSER.format(parser=setting.parser)
-    own["parser"] = own["parser"].format(parser=setting.parser, weaker=weaker)
+    own["parser"] = own["parser"].format(parser=setting.parser, weaker=WEAKER_PARSER)
     return own
 
 
