@@ -364,7 +364,7 @@ def test_the_pages_are_up_to_date():
 
 def test_rows_with_the_same_name_are_compared_by_heading(setting):
     entry = find_entry("sg-net", "table4")
-    first, second = (row for row in entry.rows if row.encoder == "bert")
+    first, second, *_ = (row for row in entry.rows if row.encoder == "bert")
     same = [replace(row, name="same", paper=()) for row in (first, second)]
     rows = (Row("Without"), same[0], Row("With"), same[1])
     plan = make_plan(replace(entry, rows=rows), setting("head.max_length=64"))
