@@ -89,9 +89,9 @@ def test_only_new_and_changed_documents_are_read(folder, tmp_path, read, tiny_en
     change(folder / "ferry.txt", "The ferry sank, and a bridge was built.")
     (folder / "new.txt").write_text("A new lighthouse.")
     (folder / "town" / "bread.txt").unlink()
-    index, report = PassageIndex.build_with_report([folder], out, encoder=tiny_encoder)
+    index = PassageIndex.build([folder], out, encoder=tiny_encoder)
     assert sorted(read) == ["ferry.txt", "new.txt"]
-    assert (report.n_documents, report.n_read, report.n_removed) == (3, 2, 1)
+    assert (index.report.n_documents, index.report.n_read, index.report.n_removed) == (3, 2, 1)
     assert found_in(index, "What sank?") == "ferry.txt"
     assert found_in(index, "Where is the lighthouse?") == "new.txt"
     assert not index.search(["bread"], by="bm25")[0][0].score
@@ -149,10 +149,10 @@ def test_what_cannot_be_read_is_said_each_time_and_the_rest_is_done(folder, tmp_
     problems: list[str] = []
     for _ in range(2):
         problems.clear()
-        index, report = PassageIndex.build_with_report(
+        index = PassageIndex.build(
             [folder], tmp_path / "index", encoder="", on_problem=problems.append
         )
-        assert (report.n_documents, report.n_problems) == (3, 2)
+        assert (index.report.n_documents, index.report.n_problems) == (3, 2)
         assert len(index) == 3
         assert any(says(line, "empty.txt") for line in problems)
         assert any(says(line, "broken.txt UTF-8") for line in problems)

@@ -92,6 +92,6 @@ def test_a_first_build_that_is_killed_is_no_index_and_goes_on(tmp_path, tiny_enc
     if not (out / INDEX).is_file():
         with pytest.raises(InputError):
             PassageIndex.open(out)
-    index, report = PassageIndex.build_with_report([documents], out, encoder=tiny_encoder)
+    index = PassageIndex.build([documents], out, encoder=tiny_encoder)
     assert versions(index) == {"1"}
-    assert report.n_read < N_DOCUMENTS
+    assert index.report.n_read < N_DOCUMENTS

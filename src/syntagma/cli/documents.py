@@ -54,7 +54,7 @@ def index(
         require_encoder(name)
     from syntagma.tasks.open_qa.documents import Index
 
-    found, report = Index.build_with_report(
+    found = Index.build(
         sources,
         out,
         encoder=name,
@@ -63,6 +63,8 @@ def index(
         progress=True,
         device=device,
     )
+    report = found.report
+    assert report is not None
     changes = [f"{report.n_read} read"]
     changes += [f"{report.n_removed} removed"] if report.n_removed else []
     changes += [f"{report.n_problems} could not be read"] if report.n_problems else []

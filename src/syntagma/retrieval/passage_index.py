@@ -38,6 +38,9 @@ class PassageIndex:
         store: its passages.
         keywords: scores them by terms.
         device: where to compute the vectors of questions.
+
+    Attributes:
+        report: what :meth:`build` did; ``None`` for an index that was only opened.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class PassageIndex:
         self.store = store
         self._keywords = keywords
         self.device = device
+        self.report: BuildReport | None = None
 
     @classmethod
     def build(
@@ -87,32 +91,6 @@ class PassageIndex:
                 else.
             MissingExtraError: the packages that read documents are not installed.
         """
-        index, _ = cls.build_with_report(
-            sources,
-            folder,
-            encoder=encoder,
-            language=language,
-            passage_words=passage_words,
-            on_problem=on_problem,
-            progress=progress,
-            device=device,
-        )
-        return index
-
-    @classmethod
-    def build_with_report(
-        cls,
-        sources: Iterable[str | Path],
-        folder: str | Path,
-        *,
-        encoder: str = "default",
-        language: str = "english",
-        passage_words: int = MOST_WORDS,
-        on_problem: Callable[[str], None] = print_problem,
-        progress: bool = False,
-        device: str = "cpu",
-    ) -> tuple[Self, BuildReport]:
-        """Do as :meth:`build`, and also return what was done."""
         if isinstance(sources, str | Path):
             raise InputError(
                 f"sources: expected a list of paths, got one; write [{str(sources)!r}]"
@@ -134,7 +112,9 @@ class PassageIndex:
             on_problem=on_problem,
             progress=progress,
         )
-        return cls.open(folder, device=device), report
+        index = cls.open(folder, device=device)
+        index.report = report
+        return index
 
     @classmethod
     def open(cls, folder: str | Path, *, device: str = "cpu") -> Self:
