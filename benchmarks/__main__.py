@@ -9,6 +9,7 @@ for name in (
     "precision",
     "parsing",
     "reading",
+    "export",
     "training",
     "padding",
     "guides",

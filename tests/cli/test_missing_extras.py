@@ -71,6 +71,7 @@ def test_training_without_accelerate(config, tmp_path, tiny_encoder):
         ("spacy", ["annotate", "a.txt", "--out", "parsed", "--parser", "spacy:en"], "parsers"),
         ("stanza", ["annotate", "a.txt", "--out", "parsed", "--parser", "stanza:en"], "parsers"),
         ("fastapi", ["serve"], "serve"),
+        ("onnxruntime", ["export", "default-parser", "--out", "new"], "export"),
         ("ray", ["annotate", "a.txt", "--out", "parsed", "--engine", "ray"], "cluster"),
     ],
 )

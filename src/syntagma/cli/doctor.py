@@ -23,11 +23,12 @@ EXTRAS = {
     "cluster": ("ray",),
     "parsers": ("spacy", "stanza"),
     "serve": ("fastapi", "uvicorn", "prometheus_client"),
+    "export": ("onnx", "onnxruntime", "onnxscript"),
 }
 
 
 def report() -> Iterator[str]:
-    """Yield the lines of the report: versions, devices, models, cache, extras."""
+    """Yield the lines of the report: versions, devices, models, cache, export, extras."""
     yield f"syntagma       {__version__}, Python {platform.python_version()}, {platform.machine()}"
     for package in ("torch", "transformers", "tokenizers", "safetensors", "numpy"):
         yield f"{package:<14} {metadata.version(package)}"
@@ -35,6 +36,7 @@ def report() -> Iterator[str]:
     yield from _threads()
     yield from _models()
     yield f"serve          {_serving()}"
+    yield _export()
     missing = [name for name, modules in EXTRAS.items() if not all(map(find_spec, modules))]
     if missing:
         command = install_command(*missing)
@@ -55,6 +57,13 @@ def _serving() -> str:
     except SyntagmaError as error:
         return str(error)
     return "can run: syntagma serve"
+
+
+def _export() -> str:
+    """Say whether models can be exported, and for which runtime."""
+    if all(map(find_spec, EXTRAS["export"])):
+        return f"export         to ONNX, checked with onnxruntime {metadata.version('onnxruntime')}"
+    return f"export         not possible: in the folder of the source, {install_command('export')}"
 
 
 def _devices() -> Iterator[str]:

@@ -76,12 +76,15 @@ def _mask_place(layer: Callable[..., Any]) -> int:
     return list(inspect.signature(layer).parameters).index(MASK) - 1
 
 
-def add_to_scores(layer: nn.Module, places: Tensor, bias: Callable[[], Tensor]) -> RemovableHandle:
+def add_to_scores(
+    layer: nn.Module, places: Tensor | None, bias: Callable[[], Tensor]
+) -> RemovableHandle:
     """Add to some scores of a layer's attention with a hook.
 
     Args:
         layer: a layer of an encoder that :func:`require_additive_mask` accepts.
-        places: where to add, in the flattened ``[batch, n, n]``; each place once, ``[n_pairs]``.
+        places: where to add, in the flattened ``[batch, n, n]``; each place once, ``[n_pairs]``;
+            ``None`` to add everywhere.
         bias: computes what to add there, ``[n_heads, n_pairs]``.
 
     Returns:
@@ -115,12 +118,14 @@ def _additive(mask: Tensor | None, states: Tensor) -> Tensor:
     return mask.expand(batch, -1, n, n)
 
 
-def _sum(mask: Tensor, places: Tensor, values: Tensor) -> Tensor:
+def _sum(mask: Tensor, places: Tensor | None, values: Tensor) -> Tensor:
     """Add values to a mask at some places, ``[batch, n_heads, n, n]``.
 
     Only these are computed: most pairs of a long text have no bias.
     """
     batch, _, n, _ = mask.shape
+    if places is None:
+        return mask + values.to(mask.dtype).unflatten(1, (batch, n, n)).transpose(0, 1)
     total = mask.transpose(0, 1).expand(len(values), -1, -1, -1)
     total = total.clone(memory_format=torch.contiguous_format).flatten(1)
     values = values.to(total.dtype) + total.index_select(1, places)

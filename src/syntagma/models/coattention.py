@@ -93,7 +93,7 @@ class IterativeCoAttention(nn.Module):
         inside = domain.unsqueeze(1) == torch.arange(2, device=domain.device).unsqueeze(1)
         scores, confidences = [], []
         # 1.0 before the first turn (section 2.3), so that β is 1 in the first turn.
-        highest = states.new_ones(len(states), 2, dtype=_exact(states))
+        highest = states.new_ones(states.shape[0], 2, dtype=_exact(states))
         scaled = states
         for _ in range(self.turns):
             # The other domain's pool scores the pieces; its confidence is the other's too.

@@ -260,16 +260,23 @@ class Pairs(NamedTuple):
 
     Args:
         places: place of each pair (i, j) in the flattened ``[batch, n, n]``; each once, and none
-            with padding, ``[n_pairs]``.
+            with padding, ``[n_pairs]``.  ``None`` for all pairs in their order.
         kinds: what the guide knows of each pair, ``[n_pairs]``.
     """
 
-    places: Tensor
+    places: Tensor | None
     kinds: Tensor
 
 
 class AttentionGuide(Guide):
-    """Adds a bias to the scores of attention in every layer of the encoder."""
+    """Adds a bias to the scores of attention in every layer of the encoder.
+
+    Attributes:
+        all_pairs: whether :meth:`prepare` returns all pairs, also those without a bias: a graph for
+            another runtime has no sizes that depend on the values of its inputs.
+    """
+
+    all_pairs: bool = False
 
     def prepare(self, syntax: Syntax) -> Pairs:
         """Find the pairs of a batch whose scores change, once per forward pass.

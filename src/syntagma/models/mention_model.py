@@ -133,7 +133,7 @@ class MentionModel(GuidedEncoder):
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
         """
         states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
-        rows = torch.arange(len(markers), device=markers.device).unsqueeze(1)
+        rows = torch.arange(markers.shape[0], device=markers.device).unsqueeze(1)
         marked = states[rows, markers].flatten(1)  # [batch, n_mentions * width]
         scores = self.label_scores(self.dropout(marked)).float()
         return MentionScores(scores, None if labels is None else self.loss(scores, labels))

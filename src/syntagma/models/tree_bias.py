@@ -94,6 +94,8 @@ class TreeBiasTable(AttentionGuide):
             InputError: syntax tensors are missing.
         """
         types = pair_types(*(syntax.require(name) for name in self.columns)).flatten()
+        if self.all_pairs:
+            return Pairs(None, types.long())
         places = types.nonzero().squeeze(1)
         return Pairs(places, types[places].int() - 1)
 
@@ -102,10 +104,12 @@ class TreeBiasTable(AttentionGuide):
 
         Args:
             index: index of the layer.
-            kinds: type of each pair, from 0, ``[n_pairs]``.
+            kinds: type of each pair, as :meth:`prepare` returns it, ``[n_pairs]``.
 
         Returns:
             ``[n_heads, n_pairs]``.
         """
         table = self.table[0 if self.settings.share_layers else index]
+        if self.all_pairs:  # Then type 0 is among them, which has no bias.
+            table = F.pad(table, (0, 0, 1, 0))
         return F.embedding(kinds, table).T

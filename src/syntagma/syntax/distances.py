@@ -65,7 +65,10 @@ def _first_occurrence(values: Tensor) -> Tensor:
 
     Comparing neighbours is not enough: a marker inside a word separates its pieces.
     """
-    ordered, positions = values.sort(dim=-1, stable=True)
+    n = values.shape[1]
+    # The position makes each number unique, so that any sort is stable; ONNX has no stable one.
+    ordered, positions = (values.long() * n + torch.arange(n, device=values.device)).sort(dim=-1)
+    ordered = ordered.div(n, rounding_mode="floor")
     is_new = ordered != F.pad(ordered, (1, 0))[:, :-1]
     is_new[:, :1] = True
     return torch.zeros_like(is_new).scatter(1, positions, is_new)

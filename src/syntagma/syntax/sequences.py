@@ -111,6 +111,23 @@ class SequenceBuilder:
         specials, _ = self._one if n_texts == 1 else self._two
         return sum(map(len, specials))
 
+    def template(self, n_texts: int) -> dict[str, list[Any]]:
+        """Return how sequences of one or two texts are built, as plain lists.
+
+        Args:
+            n_texts: 1 or 2.
+
+        Returns:
+            ``special``: the special tokens before, between and after the texts; ``special_types``:
+            their token types; ``text_types``: the token type of each text.
+        """
+        specials, types = self._one if n_texts == 1 else self._two
+        return {
+            "special": [tokens.tolist() for tokens in specials],
+            "special_types": [each.tolist() for each in types[::2]],
+            "text_types": [int(each[0]) for each in types[1::2]],
+        }
+
     def begins(self, parts: Sequence[Part]) -> list[int]:
         """Return the position in the sequence of the first piece of each part."""
         specials, _ = self._one if len(parts) == 1 else self._two
