@@ -20,6 +20,7 @@ import json
 import math
 import re
 import sys
+import unicodedata
 from pathlib import Path
 from typing import NamedTuple
 
@@ -313,6 +314,9 @@ def _strip(text: str, start: int, end: int) -> tuple[int, int]:
         start += 1
     while start < end and text[end - 1].isspace():
         end -= 1
+    # A combining accent after the last piece belongs to its last character.
+    while start < end < len(text) and unicodedata.category(text[end])[0] == "M":
+        end += 1
     return start, end
 
 

@@ -112,7 +112,10 @@ export async function answer(folder, passage, question, conllu) {
     }
     const found = bestSpan(start, end, config.head.max_answer_length);
     if (found.score > best.score) {
-      const [from, to] = [read.pieces.starts[place[found.first]], read.pieces.ends[place[found.last]]];
+      const from = read.pieces.starts[place[found.first]];
+      const last = read.pieces.ends[place[found.last]];
+      // A combining accent after the last piece belongs to its last character.
+      const to = last + passage.slice(last).match(/^\p{M}*/u)[0].length;
       best = { text: passage.slice(from, to), start: from, end: to, score: found.score };
     }
   }
@@ -126,5 +129,10 @@ if (!question) {
   console.error("usage: node reader.mjs FOLDER PASSAGE_FILE QUESTION [TREES.conllu]");
   process.exit(2);
 }
-const conllu = trees && (await readFile(trees, "utf8"));
-console.log(JSON.stringify(await answer(folder, await readFile(file, "utf8"), question, conllu)));
+try {
+  const conllu = trees && (await readFile(trees, "utf8"));
+  console.log(JSON.stringify(await answer(folder, await readFile(file, "utf8"), question, conllu)));
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}
