@@ -10,7 +10,8 @@ from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError, how_to_skip
 from syntagma.evaluation import open_model
 from syntagma.export.families import Family, SpanFamily, family_of, first
-from syntagma.export.onnx_file import MODEL, Session, require_extra, round_to_int8, write_onnx
+from syntagma.export.int8 import round_to_int8
+from syntagma.export.onnx_file import MODEL, Session, require_extra, write_onnx
 from syntagma.export.parity import Parity, compare, require_within
 from syntagma.export.readme import readme
 from syntagma.export.settings_file import config_of

@@ -1,4 +1,4 @@
-"""Write a graph as an ONNX file, round it to 8 bits, and run it with onnxruntime."""
+"""Write a graph as an ONNX file, and run it with onnxruntime."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def require_extra() -> None:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Hide the warnings of the exporter, which concern its own code."""
     level = logging.root.manager.disable
     logging.disable(logging.WARNING)
@@ -71,7 +71,7 @@ def write_onnx(graph: Graph, batch: Mapping[str, Tensor], path: Path, *, what: s
     )
     graph.eval()
     try:
-        with _quiet(), torch.no_grad():
+        with quiet(), torch.no_grad():
             program: Any = torch.onnx.export(
                 graph,
                 tuple(batch[name] for name in names),
@@ -105,27 +105,6 @@ def _reason(error: BaseException) -> str:
         error = error.__cause__
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {' '.join(lines)[:REASON]}"
-
-
-def round_to_int8(path: Path, rounded: Path) -> None:
-    """Write a copy of a file whose weights are 8-bit integers; inputs are rounded as they come.
-
-    Args:
-        path: the file.
-        rounded: the copy.
-    """
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    with _quiet():
-        quantize_dynamic(
-            path,
-            rounded,
-            weight_type=QuantType.QInt8,
-            per_channel=True,
-            # On CPUs without VNNI, sums of products of 8 bits each would overflow.
-            reduce_range=True,
-            use_external_data_format=path.stat().st_size > MOST_BYTES,
-        )
 
 
 class Session:
