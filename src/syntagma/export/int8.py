@@ -37,6 +37,8 @@ def round_to_int8(path: Path, rounded: Path) -> None:
             rounded,
             weight_type=QuantType.QInt8,
             per_channel=True,
+            # On CPUs without VNNI, sums of products of 8 bits each would overflow.
+            reduce_range=True,
             op_types_to_quantize=["MatMul", "Gemm"],
             use_external_data_format=path.stat().st_size > MOST_BYTES,
         )
