@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import torch
+
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError, how_to_skip
 from syntagma.evaluation import open_model
@@ -156,10 +158,9 @@ def _write(family: Family, folder: Path, job: _Job) -> Exported:
         raise InputError(f"{what}: expected at least two examples to compare on, got {len(traced)}")
     write_onnx(family.graph, family.batch(traced[:TRACED]), path, what=_described(what, family))
     if job.int8:
-        rounded = folder / f"int8-{MODEL}"
-        round_to_int8(path, rounded)
-        rounded.replace(path)
-    parity = compare(family, Session(path), job.rows, examples=job.source, int8=job.int8)
+        round_to_int8(path)
+    session = Session(path, n_threads=torch.get_num_threads())
+    parity = compare(family, session, job.rows, examples=job.source, int8=job.int8)
     require_within(parity, what)
     config = config_of(family, task=job.task, model=job.identity, int8=job.int8)
     write_json(folder / "config.json", config)
