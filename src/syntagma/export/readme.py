@@ -39,7 +39,7 @@ def readme(config: Mapping[str, Any], parity: Parity) -> str:
     parts = [
         f"# {name}, exported to ONNX",
         f"A model of Syntagma {config['syntagma_version']} for the task `{config['task']}`, in "
-        f"{'8-bit integers' if config['precision'] == 'int8' else 'float32'}. It needs "
+        f"float32{', weights stored in 8 bits' if config['precision'] == 'int8' else ''}. It needs "
         f"onnxruntime and a tokenizer, not Python or torch. Batches and sequences may have any "
         f"length, up to {config['max_pieces']} pieces.",
         _table(("file", "what it is"), FILES),
