@@ -1,7 +1,7 @@
 """Store the weights of an ONNX file in 8-bit integers; what is computed stays in float32.
 
 Only the weights are rounded: rounding what they are multiplied with too, as onnxruntime's dynamic
-quantisation does, changes one best span in twenty (``docs/export.md`` has the figures).
+quantisation does, changes up to 13 best spans in a hundred (``docs/export.md`` has the figures).
 
 Matrices have a scale for each block of numbers in a column.  The graph turns them back into float32
 with operations on constants, which onnxruntime computes once, when it loads the file: a prediction
