@@ -130,7 +130,7 @@ class _Server(uvicorn.Server):
         log.info("http://%s:%s listens; the models are being loaded", shown, port)
         await self._service.pool.became_ready.wait()
         names = ", ".join(model.name for model in self._service.models)
-        log.info("http://%s:%s is ready (/docs): %s", shown, port, names)
+        log.info("http://%s:%s is ready: %s", shown, port, names)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
