@@ -78,7 +78,7 @@ def _add_work(router: APIRouter, service: Service) -> None:
     async def parse(body: ParseRequest, request: Request) -> Response:
         texts = _checked(service.limits, body.all_texts, "text", service.limits.text_characters)
         model = service.find("parser", body.model).name
-        media_type = preferred(request.headers.get("accept", ""), [JSON, LINES, *FORMATS])
+        media_type = preferred(request.headers.get("accept", ""), [*FORMATS, LINES])
         if media_type == LINES:
             lines = _sentence_lines(service, model, texts, body.phrases)
             return StreamingResponse(lines, media_type=LINES)
