@@ -221,13 +221,18 @@ class Browser:
             os.close(self.from_browser)
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def chromium() -> str:
+    """The path of the browser; without one, the test is skipped."""
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
     binary = next(filter(None, map(shutil.which, names)), None)
     if binary is None:
         pytest.skip(f"no Chromium found (looked for {', '.join(names)})")
-    opened = Browser(binary, tmp_path_factory.mktemp("profile"))
+    return binary
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    opened = Browser(chromium(), tmp_path_factory.mktemp("profile"))
     yield opened
     opened.close()
 
