@@ -64,9 +64,22 @@ def screenshot(html: str, out: Path, *, width: int, height: int) -> None:
         command += ["--disable-lcd-text", f"--window-size={width},{height}"]
         command += [f"--screenshot={out.resolve()}", page.as_uri()]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-    with Image.open(out) as picture:
-        small = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
-    small.save(out, optimize=True)
+    shrink(out)
+
+
+def shrink(picture: Path, colours: int = 256) -> None:
+    """Write a PNG again with few colours, which are enough for text and lines.
+
+    Args:
+        picture: the file.
+        colours: how many.
+    """
+    with Image.open(picture) as whole:
+        # The usual method gives up the colours of small marks first.
+        small = whole.convert("RGB").quantize(
+            colours, Image.Quantize.MAXCOVERAGE, kmeans=2, dither=Image.Dither.NONE
+        )
+    small.save(picture, optimize=True)
 
 
 def main() -> None:
