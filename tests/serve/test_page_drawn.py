@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="pip install -e '.[dev]'")
 
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Route, expect, sync_playwright
 
 from benchmarks.served import Server
 from syntagma.encoders.default import find_default
@@ -134,6 +134,7 @@ def test_a_long_text_is_shown_in_part_and_then_whole(opened: Open) -> None:
     assert len(excerpt) < len(filler)
     page["summary"].filter(has_text="whole text").click()
     whole = page["blockquote.whole"]
+    expect(whole).not_to_be_empty()
     assert whole.text_content() == f"{filler}{TEXT} {filler}"
     shown = whole.locator("mark.shown")
     assert shown.inner_text() == "Ana Reyes"
@@ -214,16 +215,23 @@ def test_other_files_are_refused_in_one_line(
     expect(page["#ask-error"]).to_contain_text(name)
     line = page["#ask-error"].inner_text()
     assert "\n" not in line
+    assert page.focused() == "file"
     assert all(word in line for word in remedy.split())
     assert page["#text"].input_value() == TEXT
+    assert page["#file"].get_attribute("aria-invalid") == "true"
+    page["#ask-form .primary"].click()
+    expect(page["#ask-error"]).to_contain_text("no question")
+    assert page["#file"].get_attribute("aria-invalid") is None
 
 
-def test_what_is_missing_is_said_where_it_is_missing(opened: Open) -> None:
-    page = opened()
+@looks(wide={}, phone={"width": PHONE})
+def test_what_is_missing_is_said_where_it_is_missing(opened: Open, options) -> None:
+    page = opened(**options)
     page["#ask-form .primary"].click()
     expect(page["#ask-error"]).to_contain_text("no text")
     assert page.focused() == "text"
     assert page["#text"].get_attribute("aria-invalid") == "true"
+    expect(page["#ask-error"]).to_be_in_viewport()
     page.check()
     page["#text"].fill(TEXT)
     assert page["#text"].get_attribute("aria-invalid") is None
@@ -360,6 +368,26 @@ def test_escape_stops_a_request(opened: Open) -> None:
     expect(page["#ask-status"]).to_have_text("Stopped.")
     expect(page["#ask-stop"]).to_be_hidden()
     page.page.unroute("**/v1/answer")
+
+
+def test_asking_again_ends_the_request_before(opened: Open) -> None:
+    page = opened()
+    routes: list[Route] = []
+
+    def hold_first(route: Route) -> None:
+        routes.append(route)
+        if len(routes) > 1:
+            route.continue_()
+
+    page.page.route("**/v1/answer", hold_first)
+    page["#text"].fill(TEXT)
+    page["#question-1"].fill("Who built the lighthouse?")
+    page.page.keyboard.press("Enter")
+    expect(page["#ask-stop"]).to_be_visible()
+    page.page.keyboard.press("Enter")
+    expect(page[".found bdi"]).to_have_text("Ana Reyes", timeout=LOADING_MS)
+    expect(page["#ask-status"]).to_have_text("Answer: Ana Reyes.")
+    expect(page["#ask-stop"]).to_be_hidden()
 
 
 def test_dark_screens_get_a_dark_page(opened: Open) -> None:

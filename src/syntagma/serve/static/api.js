@@ -71,16 +71,16 @@ export class Running {
     });
   }
 
-  // Returns false if it was stopped.
+  // Returns how it ended: done, stopped, or replaced by another.
   async run(work) {
     this.stop();
     const controller = (this.controller = new AbortController());
     this.stopButton.hidden = false;
     try {
       await work(controller.signal);
-      return true;
+      return "done";
     } catch (error) {
-      if (controller.signal.aborted) return false;
+      if (controller.signal.aborted) return this.controller ? "replaced" : "stopped";
       throw error;
     } finally {
       if (this.controller === controller) this.end();

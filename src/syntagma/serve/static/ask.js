@@ -2,7 +2,7 @@
 
 import { answerCard, problemCard } from "./answer_card.js";
 import { call, lines, Running } from "./api.js";
-import { byId, complain, element, offer, plural, reveal } from "./dom.js";
+import { byId, complain, element, forgive, offer, plural, reveal } from "./dom.js";
 import * as examples from "./examples.js";
 import { readText, takeFiles } from "./files.js";
 import { Text } from "./passage.js";
@@ -37,8 +37,7 @@ export function setUp() {
     showSource();
     byId("text").value = examples.TEXT;
     byId("file-note").textContent = "";
-    byId("text").removeAttribute("aria-invalid");
-    byId("ask-error").textContent = "";
+    forgive(byId("ask-error"));
     questions.set(examples.QUESTIONS);
     questions.first().focus();
   });
@@ -59,12 +58,11 @@ async function open(file) {
   const note = byId("file-note");
   try {
     byId("text").value = await readText(file);
-    byId("text").removeAttribute("aria-invalid");
-    byId("ask-error").textContent = "";
+    forgive(byId("ask-error"));
     note.textContent = `${file.name} is in the field above.`;
   } catch (error) {
     note.textContent = "";
-    complain(byId("ask-error"), error.message);
+    complain(byId("ask-error"), error.message, byId("file"));
   }
 }
 
@@ -79,7 +77,7 @@ function request() {
 async function ask(running) {
   const body = request();
   const error = byId("ask-error");
-  error.textContent = "";
+  forgive(error);
   if (body.text !== undefined && !body.text.trim()) {
     return complain(error, "There is no text: paste one, open a file, or use the example.", byId("text"));
   }
@@ -93,10 +91,11 @@ async function ask(running) {
   reveal(byId("answers-heading"));
   try {
     const answers = [];
-    const isDone = await running.run((signal) => receive(body, signal, place, answers));
-    status.textContent = isDone ? summary(answers, body) : "Stopped.";
+    const end = await running.run((signal) => receive(body, signal, place, answers));
+    if (end === "replaced") return;
+    status.textContent = end === "done" ? summary(answers, body) : "Stopped.";
     // The card says the same to those who see it.
-    if (isDone && body.questions.length === 1 && answers.length) status.className = "spoken";
+    if (end === "done" && body.questions.length === 1 && answers.length) status.className = "spoken";
   } catch (failure) {
     status.textContent = "";
     byId("ask-empty").hidden = place.childElementCount > 0;

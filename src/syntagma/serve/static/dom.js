@@ -24,13 +24,20 @@ export function offer(select, names) {
   select.parentElement.hidden = names.length < 2;
 }
 
-// Show an error next to a form, and lead to the field that caused it.
+// Show an error of a form: below the field that caused it, or else above the buttons.
 export function complain(place, message, field = null) {
+  if (field) field.closest(".field, fieldset").append(place);
+  else place.closest("form").lastElementChild.before(place);
   place.textContent = message;
   if (!field) return;
   field.setAttribute("aria-invalid", "true");
   field.addEventListener("input", () => field.removeAttribute("aria-invalid"), { once: true });
   field.focus();
+}
+
+export function forgive(place) {
+  place.textContent = "";
+  for (const field of place.closest("form").querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
 }
 
 // On a narrow screen results begin below the form.

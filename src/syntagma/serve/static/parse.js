@@ -1,7 +1,7 @@
 // Parse a text into trees, which can be saved and copied.
 
 import { call, Running } from "./api.js";
-import { byId, complain, offer, plural, reveal } from "./dom.js";
+import { byId, complain, forgive, offer, plural, reveal } from "./dom.js";
 import * as examples from "./examples.js";
 import { fit, trees } from "./trees.js";
 
@@ -22,8 +22,7 @@ export function setUp() {
   byId("parser").addEventListener("change", showPhrases);
   byId("parse-example").addEventListener("click", () => {
     byId("parse-text").value = examples.SENTENCES;
-    byId("parse-text").removeAttribute("aria-invalid");
-    byId("parse-error").textContent = "";
+    forgive(byId("parse-error"));
     byId("parse-text").focus();
   });
   byId("parse-form").addEventListener("submit", (event) => {
@@ -47,7 +46,7 @@ async function parse(running) {
   const error = byId("parse-error");
   const status = byId("parse-status");
   const body = { text: byId("parse-text").value };
-  error.textContent = "";
+  forgive(error);
   if (!body.text.trim()) return complain(error, "There is no text: paste one, or use the example.", byId("parse-text"));
   if (!byId("parser-field").hidden) body.model = byId("parser").value;
   if (!byId("phrases-field").hidden) body.phrases = byId("phrases").checked;
@@ -56,13 +55,13 @@ async function parse(running) {
   byId("parsed").hidden = true;
   reveal(byId("trees-heading"));
   try {
-    const isDone = await running.run(async (signal) => {
+    const end = await running.run(async (signal) => {
       // One after the other: the server keeps the parse for the second.
       for (const accept of [CONLLU, SVG]) {
         results[accept] = await (await call("/v1/parse", { body, accept, signal })).text();
       }
     });
-    status.textContent = isDone ? show() : "Stopped.";
+    if (end !== "replaced") status.textContent = end === "done" ? show() : "Stopped.";
   } catch (failure) {
     status.textContent = "";
     byId("parse-empty").hidden = false;
