@@ -372,19 +372,16 @@ def test_escape_stops_a_request(opened: Open) -> None:
 
 def test_asking_again_ends_the_request_before(opened: Open) -> None:
     page = opened()
-    routes: list[Route] = []
-
-    def hold_first(route: Route) -> None:
-        routes.append(route)
-        if len(routes) > 1:
-            route.continue_()
-
-    page.page.route("**/v1/answer", hold_first)
+    held: list[Route] = []
+    page.page.route("**/v1/answer", lambda route: held.append(route))
     page["#text"].fill(TEXT)
     page["#question-1"].fill("Who built the lighthouse?")
-    page.page.keyboard.press("Enter")
+    for _ in range(2):
+        with page.page.expect_request("**/v1/answer"):
+            page.page.keyboard.press("Enter")
     expect(page["#ask-stop"]).to_be_visible()
-    page.page.keyboard.press("Enter")
+    assert page["#ask-status"].inner_text() == "Reading…"
+    held[-1].continue_()
     expect(page[".found bdi"]).to_have_text("Ana Reyes", timeout=LOADING_MS)
     expect(page["#ask-status"]).to_have_text("Answer: Ana Reyes.")
     expect(page["#ask-stop"]).to_be_hidden()
