@@ -46,13 +46,13 @@ gate: $(VENV)/dev  ## score the models that ship; fail if one is worse than its 
 	$(BIN)/python scripts/gate.py
 
 check: $(VENV)/dev  ## lint, format, types
-	$(BIN)/ruff check --output-format concise src tests benchmarks experiments
-	$(BIN)/ruff format --check src tests benchmarks experiments
+	$(BIN)/ruff check --output-format concise src tests benchmarks experiments examples
+	$(BIN)/ruff format --check src tests benchmarks experiments examples
 	$(BIN)/mypy
 
 format: $(VENV)/dev  ## rewrite the code in the house format
-	$(BIN)/ruff check --fix src tests benchmarks experiments
-	$(BIN)/ruff format src tests benchmarks experiments
+	$(BIN)/ruff check --fix src tests benchmarks experiments examples
+	$(BIN)/ruff format src tests benchmarks experiments examples
 
 bench: $(VENV)/dev  ## measure, print and save to runs/bench
 	$(BIN)/python -m benchmarks
