@@ -23,7 +23,7 @@ import ray
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from ray import serve
-from ray.exceptions import RayError
+from ray.exceptions import RayError, RayTaskError
 from ray.serve.exceptions import BackPressureError, RayServeException
 
 from syntagma.errors import InputError
@@ -147,6 +147,8 @@ class Door:
                 kind, value = await self.replicas.run.remote(job)
             except BackPressureError:
                 raise too_busy(f"{WAITING} jobs are waiting", 1, "queue") from None
+            except RayTaskError:
+                raise Problem(500, "internal error; the log of the replica says more") from None
             except (RayError, RayServeException):
                 continue  # The replica died; Ray sends the job to another, and starts a new one.
             if kind != "done":
