@@ -54,7 +54,7 @@ def find_code(pattern: str) -> list[tuple[str, str, str]]:
 
 
 def options(text: str) -> list[str]:
-    return re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)
+    return re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text)
 
 
 def test_commands_and_their_options_exist():
