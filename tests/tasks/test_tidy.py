@@ -84,6 +84,26 @@ def test_spans_without_content_come_only_where_there_is_nothing_else():
     assert [span.text for span in found] == ["Old Wick"]
     assert [span.text for span in distinct_spans(passage, spans(passage, "the", "of"))] == ["the"]
     assert distinct_spans(passage, []) == ()
+    found = distinct_spans("Nobody. It sank.", spans("Nobody. It sank.", ".", "Nobody"))
+    assert [span.text for span in found] == ["Nobody"]
+
+
+@pytest.mark.parametrize(
+    ("passage", "span", "tidied"),
+    [
+        (
+            "Crew: \U0001f6a2\U0001f6a2 Ana Reyes \u2693\ufe0f",
+            "\U0001f6a2 Ana Reyes \u2693\ufe0f",
+            "Ana Reyes",
+        ),
+        ("It was 20 °C, © 1999.", "20 °C", "20 °C"),
+        ("We sent \U0001f600.", "\U0001f600", "\U0001f600"),
+    ],
+)
+def test_emoji_around_an_answer_are_trimmed(passage, span, tidied):
+    start = passage.index(span)
+    first, last = tidy_interval(passage, start, start + len(span))
+    assert passage[first:last] == tidied
 
 
 def test_offsets_of_distinct_spans_are_exact():

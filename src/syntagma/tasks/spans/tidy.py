@@ -111,7 +111,7 @@ def _trim_left(passage: str, start: int, end: int) -> int:
         return bullet.end()
     first = passage[start]
     after = passage[start + 1] if start + 1 < end else ""
-    if first.isspace():
+    if first.isspace() or _is_emoji(first):
         return start + 1
     if first in "-–." and after.isdigit():  # A negative number, or ".5".
         return start
@@ -121,7 +121,7 @@ def _trim_left(passage: str, start: int, end: int) -> int:
 def _trim_right(passage: str, start: int, end: int) -> int:
     """Return the end without white space, tags and stray punctuation."""
     last = passage[end - 1]
-    if last.isspace() or last in TRAILING:
+    if last.isspace() or last in TRAILING or _is_emoji(last):
         return end - 1
     if last == ">":
         begin = passage.rfind("<", start, end)
@@ -224,4 +224,14 @@ def distinct_spans(passage: str, spans: Sequence[Span]) -> tuple[Span, ...]:
 
 
 def _has_content(text: str) -> bool:
-    return not EMPTY.issuperset(text.lower().split())
+    """Whether a text has a letter or digit, and not only words that say nothing alone."""
+    return any(map(str.isalnum, text)) and not EMPTY.issuperset(text.lower().split())
+
+
+def _is_emoji(character: str) -> bool:
+    """Whether a character is an emoji, or joins or varies some."""
+    return (
+        "\U0001f000" <= character <= "\U0001fbff"
+        or "\u2600" <= character <= "\u27bf"
+        or (character in "\ufe0f\u200d")
+    )
