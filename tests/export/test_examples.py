@@ -139,7 +139,9 @@ def shipped(tmp_path_factory):
         export(f"default-{name}", folder / name, int8=True)
     text = (EXAMPLES / "ferry.txt").read_text(encoding="utf-8")
     parses = load_parser("default-parser").parse_text(text)
-    trees = "".join(format_conllu(TreebankSentence.from_parse(parse)) for parse in parses)
+    trees = "".join(
+        format_conllu(TreebankSentence.from_parse(parse, text=text)) for parse in parses
+    )
     (folder / "ferry.conllu").write_text(trees, encoding="utf-8")
     return folder
 
