@@ -72,8 +72,8 @@ def logits(folder, data, parser="") -> torch.Tensor:
 def test_other_trees_give_other_scores_in_training_and_in_scoring(trained, data):
     system, runs = trained
     scored = [logits(runs["linear"], data, parser) for parser in CONTROLS]
-    learnt = [logits(folder, data, "linear") for folder in runs.values()]
-    for found in (scored, learnt):
+    of_each_run = [logits(folder, data, "linear") for folder in runs.values()]
+    for found in (scored, of_each_run):
         for place, one in enumerate(found):
             for other in found[:place]:
                 # POI-Net reads tags only, and none of these sources has any.

@@ -27,7 +27,7 @@ from syntagma.serve.metrics import Metrics
 from syntagma.serve.problems import too_busy
 
 LONGEST_RETRY = 60
-"""Seconds that a client is told to wait at most."""
+"""Longest value of Retry-After, in seconds."""
 
 
 class Job(NamedTuple):
@@ -100,7 +100,7 @@ class Batcher:
 
     Args:
         limits: of the queue and of batches.
-        metrics: is told of waits and batches.
+        metrics: records waits and batches.
         n_workers: number of workers, to estimate how long the queue takes.
     """
 

@@ -70,7 +70,7 @@ class Metrics:
         )
         self.deaths = Counter(
             "syntagma_worker_deaths",
-            "Workers that ended without being told to.",
+            "Workers that ended unexpectedly.",
             registry=self.registry,
         )
 

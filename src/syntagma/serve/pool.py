@@ -36,7 +36,7 @@ class Pool:
         n_workers: the number of workers.
         batcher: the queue.
         limits: says when a batch takes too long.
-        metrics: is told of batches and deaths.
+        metrics: records batches and deaths.
         on_failure: called with a line if the models cannot be loaded at all.
 
     Attributes:

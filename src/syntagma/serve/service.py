@@ -27,7 +27,7 @@ class Service:
     Args:
         models: what is served.
         limits: of requests and batches.
-        metrics: is told of everything.
+        metrics: records requests, waits, batches and deaths.
         make_worker: returns a worker that is not started.
         n_workers: the number of workers.
         on_failure: called with a line if the models cannot be loaded.

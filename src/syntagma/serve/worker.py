@@ -22,7 +22,7 @@ from syntagma.lifeline import pack_start, start_worker
 from syntagma.serve.named_models import NamedModel
 
 STOP_SECONDS = 3.0
-"""Time in which a worker must end that is told to."""
+"""Seconds that a worker has to end after it was asked to."""
 
 
 @dataclass(frozen=True, slots=True)
