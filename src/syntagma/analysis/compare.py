@@ -145,15 +145,24 @@ def _corrected(compared: Sequence[ComparedSystem]) -> list[ComparedSystem]:
     """Correct the p-values of each test for the number of comparisons with the baseline."""
     papers = holm([system.p_value for system in compared if system.p_value is not None])
     found = [replace(each, p_holm=p) for each, p in zip(compared, papers, strict=True)]
-    corrected: list[dict[str, float]] = [{} for _ in found]
+    return correct_intervals(found)
+
+
+def correct_intervals(compared: Sequence[ComparedSystem]) -> list[ComparedSystem]:
+    """Correct the p-values of intervals for the number of comparisons, for each kind of interval.
+
+    Args:
+        compared: the comparisons of one family.
+    """
+    corrected: list[dict[str, float]] = [{} for _ in compared]
     for over in OVER:
         # A comparison whose interval is undefined is of the family too, as one without a finding.
-        intervals = [system.intervals.get(over) for system in found]
+        intervals = [system.intervals.get(over) for system in compared]
         p_values = holm([interval.p_value if interval else 1.0 for interval in intervals])
         for place, interval in enumerate(intervals):
             if interval is not None:
                 corrected[place][over] = p_values[place]
-    return [replace(each, corrected=of) for each, of in zip(found, corrected, strict=True)]
+    return [replace(each, corrected=of) for each, of in zip(compared, corrected, strict=True)]
 
 
 def _notes(clusters: Clusters, compared: Sequence[ComparedSystem]) -> tuple[str, ...]:

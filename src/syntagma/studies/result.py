@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from syntagma.analysis.compare import correct_intervals
 from syntagma.analysis.comparison import OVER, ComparedSystem, Comparison, show_p
 from syntagma.analysis.interval_plot import draw_comparisons
-from syntagma.analysis.significance import holm
 from syntagma.drawing.tables import aligned, signed, spread
 from syntagma.studies.settings import Study
 
@@ -96,7 +96,7 @@ class StudyResult:
             compared: system, control, and their comparison, the control first in it.
             chosen: what was chosen for each system.
         """
-        corrected = _corrected([comparison.others[0] for _, _, comparison in compared])
+        corrected = correct_intervals([comparison.others[0] for _, _, comparison in compared])
         pairs = [
             StudyPair(system, control, comparison.systems[0], other)
             for (system, control, comparison), other in zip(compared, corrected, strict=True)
@@ -197,15 +197,3 @@ def _rows(pair: StudyPair) -> Iterator[list[str]]:
             show_p(of.corrected.get(over)),
             detectable,
         ]
-
-
-def _corrected(compared: Sequence[ComparedSystem]) -> list[ComparedSystem]:
-    """Correct the p-values of all pairs of a study, for each kind of interval."""
-    found: list[dict[str, float]] = [{} for _ in compared]
-    for over in OVER:
-        intervals = [of.intervals.get(over) for of in compared]
-        values = holm([interval.p_value if interval else 1.0 for interval in intervals])
-        for place, interval in enumerate(intervals):
-            if interval is not None:
-                found[place][over] = values[place]
-    return [replace(of, corrected=values) for of, values in zip(compared, found, strict=True)]

@@ -84,11 +84,14 @@ class StudyRuns:
             InputError: the runs by which values are chosen are not finished.
         """
         jobs = []
+        chosen = {name: self.chosen(name) for name in self.study.systems}
         for seed in range(1, self.study.seeds + 1):
-            for name in self.study.systems:
-                found = self.chosen(name)
+            for name, found in chosen.items():
                 if found is None:
-                    raise InputError(f"{self.folder}: values are not chosen yet; train first")
+                    raise InputError(
+                        f"{self.folder}: the values of {name} are not chosen yet; run `syntagma "
+                        f"study` without --compare"
+                    )
                 experiment = self.study.experiment(name, seed, found.settings)
                 jobs.append(Job(experiment, self.run_folder(name, seed)))
         return jobs
@@ -107,10 +110,11 @@ class StudyRuns:
         trials = [job.folder for job in self.trials()]
         for folder in trials:
             yield f"{RunFolder(folder).state:<6} {folder}"
+        chosen = {name: self.chosen(name) for name in self.study.systems}
         for seed in range(1, self.study.seeds + 1):
-            for name in self.study.systems:
+            for name, found in chosen.items():
                 folder = self.run_folder(name, seed)
-                waits = "" if self.chosen(name) else "  (its values are chosen first)"
+                waits = "" if found else "  (its values are chosen first)"
                 yield f"{RunFolder(folder).state:<6} {folder}{waits}"
 
 
