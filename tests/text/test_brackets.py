@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from syntagma.errors import InputError
 from syntagma.text.brackets import format_brackets, parse_brackets, read_brackets
+from syntagma.text.escapes import QUOTES
 from syntagma.text.sentence import Constituent
 from tests.messages import naming
 
@@ -118,8 +119,15 @@ def test_format_and_parse_round_trip(tree):
     again = parse_one(format_brackets(forms, ["NN"] * len(forms), constituents))
     assert again.constituents == tuple(constituents)
     assert len(again) == len(forms)
-    if not {"``", "''"} & set(forms) and not any("\\" in f or "-" in f for f in forms):
-        assert list(again.sentence().forms) == forms
+    if not any("\\" in form or "-" in form for form in forms):
+        # The treebank's quotes are read as what they stand for.
+        assert list(again.sentence().forms) == [QUOTES.get(form, form) for form in forms]
+
+
+@pytest.mark.parametrize("quote", QUOTES)
+def test_a_quote_is_read_as_what_it_stands_for(quote):
+    again = parse_one(format_brackets([quote, "tea"], ["``", "NN"], []))
+    assert again.sentence().forms == (QUOTES[quote], "tea")
 
 
 def test_spaces_inside_words_are_escaped():
