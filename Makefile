@@ -54,7 +54,7 @@ format: $(VENV)/dev  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix src tests benchmarks experiments examples
 	$(BIN)/ruff format src tests benchmarks experiments examples
 
-bench: $(VENV)/dev  ## measure, print and save to runs/bench
+bench: $(VENV)/dev  ## measure three times, print ratios beside their bars, save to runs/bench
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove what was made

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.timing import show
+from benchmarks.tables import show
 from syntagma.tasks.spans.metrics import exact_of, f1_of
 from syntagma.tasks.spans.reader import Reader
 from syntagma.tasks.spans.squad import SpanExample, read_squad

@@ -17,17 +17,22 @@ import sys
 import time
 from statistics import median
 
+from benchmarks.quick import size
+
 PIECES = 160
-ROUNDS = 5
-SECONDS = 0.5
+ROUNDS = size(5, 1)
+SECONDS = size(0.5, 0.01)
 """Duration of a turn; a turn has at least three calls."""
 VARIABLES = ("GOMP_SPINCOUNT", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "SYNTAGMA_THREADS")
+DEFAULT = "shared (the default)"
 SETTINGS: dict[str, dict[str, str]] = {
     "torch as installed": {},
-    "shared (the default)": {"SYNTAGMA_THREADS": "shared"},
+    DEFAULT: {"SYNTAGMA_THREADS": "shared"},
     "throughput": {"SYNTAGMA_THREADS": "throughput"},
     "one thread": {"SYNTAGMA_THREADS": "shared", "OMP_NUM_THREADS": "1"},
 }
+BESIDE_BAR, IDLE_BAR = 4.0, 1.1
+"""How long one text may take beside a training and on an idle machine, by the default setting."""
 KINDS = {"text": "one text", "batch": "16 texts", "training": "training step"}
 
 
@@ -116,7 +121,7 @@ class Process:
 
 
 def main() -> None:
-    from benchmarks.timing import show
+    from benchmarks.tables import Measured, show
 
     processes = {name: Process(variables) for name, variables in SETTINGS.items()}
     other = Process({}, apart=True)
@@ -135,8 +140,15 @@ def main() -> None:
         alone, loaded = median(idle["text"][name]), median(beside[name])
         row: dict[str, object] = {"": name, "idle, ms": alone}
         for kind, title in KINDS.items():
-            row[f"{title}, idle / as installed"] = median(idle[kind][name]) / installed[kind]
-        row |= {"beside a training, ms": loaded, "beside / idle": loaded / alone}
+            bar = IDLE_BAR if name == DEFAULT else None
+            row[f"{title}, idle / as installed"] = Measured(
+                median(idle[kind][name]) / installed[kind], at_most=bar
+            )
+        bar = BESIDE_BAR if name == DEFAULT else None
+        row |= {
+            "beside a training, ms": loaded,
+            "beside / idle": Measured(loaded / alone, at_most=bar),
+        }
         row["range, ms"] = f"{min(beside[name]):.0f} to {max(beside[name]):.0f}"
         rows.append(row)
     show(f"One text of {PIECES} pieces, idle and beside a training", rows)

@@ -10,8 +10,10 @@ from functools import partial
 
 import torch
 
+from benchmarks.quick import size
+from benchmarks.tables import show
 from benchmarks.text import example_questions, example_texts
-from benchmarks.timing import rounds, show
+from benchmarks.timing import rounds
 from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.precision import autocast
 from syntagma.models.choice_model import ChoiceModel
@@ -21,7 +23,7 @@ from syntagma.parse.sources.load import load_source
 from syntagma.tasks.choice.chooser import ChoiceItem, Chooser
 from syntagma.tasks.choice.data import read_choices
 
-QUESTIONS = 128
+QUESTIONS = size(128, 8)
 NAIVE_BATCH = 4
 """Number of questions in a batch of the baseline."""
 

@@ -19,7 +19,9 @@ from statistics import median
 
 import torch
 
-from benchmarks.timing import show, timings
+from benchmarks.quick import size
+from benchmarks.tables import show
+from benchmarks.timing import timings
 from syntagma.encoders.default import find_encoder
 from syntagma.encoders.named_models import NAMED_MODELS, names_of
 from syntagma.encoders.precision import autocast
@@ -29,7 +31,7 @@ from syntagma.export.onnx_file import MODEL, Session
 from syntagma.export.texts import passages
 from syntagma.tasks.spans.reader import Reader
 
-N_PASSAGES = 20
+N_PASSAGES = size(20, 2)
 
 
 def row_of(name: str, folder: Path, repeat: int) -> dict[str, object]:
@@ -73,11 +75,11 @@ def row_of(name: str, folder: Path, repeat: int) -> dict[str, object]:
 def main(arguments: Sequence[str] | None = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reader", action="append", default=[], help="by default all that ship")
-    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--repeat", type=int, default=size(5, 1))
     given = parser.parse_args(arguments)
     ready = [name for name in names_of("reader") if find_encoder(NAMED_MODELS[name].encoder)]
     with tempfile.TemporaryDirectory() as folder:
-        rows = [row_of(name, Path(folder), given.repeat) for name in given.reader or ready]
+        rows = [row_of(name, Path(folder), given.repeat) for name in given.reader or size(ready, ready[:1])]
     show("export", rows)
 
 

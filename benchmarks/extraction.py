@@ -20,12 +20,14 @@ from markdown_it import MarkdownIt
 from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.platypus import Flowable, Paragraph, SimpleDocTemplate
 
-from benchmarks.timing import rounds, show
+from benchmarks.quick import size
+from benchmarks.tables import show
+from benchmarks.timing import rounds
 from syntagma.extraction.extract import extract
 from syntagma.extraction.worker import Extractor
 
-PARAGRAPHS = 400
-REPEATS = 7
+PARAGRAPHS = size(400, 20)
+REPEATS = size(7, 1)
 WORDS = """
     harbour ferry timetable passengers winter repair wooden engine cooperative island morning
     lighthouse maintenance responsibility the of and in a to was by with on for from

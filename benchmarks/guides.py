@@ -10,14 +10,16 @@ from typing import Any, TypeAlias
 
 import torch
 
-from benchmarks.timing import rounds, show
+from benchmarks.quick import size
+from benchmarks.tables import Measured, show
+from benchmarks.timing import rounds
 from syntagma.encoders.precision import autocast
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.guides import resolve_guides
 from syntagma.syntax.relations import N_RELATIONS
 from syntagma.syntax.tags import N_TAGS
 
-ROWS, PIECES = 16, 384
+ROWS, PIECES = size((16, 384), (2, 48))
 Presets: TypeAlias = Mapping[str, tuple[str, Mapping[str, Any]]]
 PRESETS: Presets = {
     "plain": ("none", {}),
@@ -35,6 +37,14 @@ TURNS: Presets = {
     for turns in range(5)
     if turns or kind == "iterative"
 }
+
+
+STEP_BARS = {
+    "sg-net": 1.20,
+    "sg-net and poi-net": 1.30,
+    "iterative, 3 turns": 1.05,
+}
+"""The longest training step of a model, relative to the first of its table."""
 
 
 def batch() -> dict[str, torch.Tensor]:
@@ -103,6 +113,7 @@ def measure(
     title: str,
     presets: Presets,
     changes: Mapping[str, Callable[[GuidedEncoder], None]] = MappingProxyType({}),
+    bars: Mapping[str, float] = MappingProxyType(STEP_BARS),
 ) -> None:
     """Time models relative to the first one.
 
@@ -110,6 +121,7 @@ def measure(
         title: title of the table.
         presets: preset and guides of each model.
         changes: functions that modify a model before it is timed.
+        bars: the longest training step of a model, relative to the first one.
     """
     inputs = batch()
     callables: dict[str, Callable[[], None]] = {}
@@ -133,7 +145,8 @@ def measure(
         for kind in ("training step", "inference"):
             value = seconds[f"{name} | {kind}"]
             row[f"{kind}, examples/s"] = ROWS / value
-            row[f"{kind}, ratio"] = value / seconds[f"{base} | {kind}"]
+            bar = bars.get(name) if kind == "training step" else None
+            row[f"{kind}, ratio"] = Measured(value / seconds[f"{base} | {kind}"], at_most=bar)
         row["saved for backward, MiB"] = kept[name] / 2**20
         rows.append(row)
     show(f"{title} at {ROWS} x {PIECES}", rows)

@@ -13,8 +13,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from benchmarks.quick import size
+from benchmarks.tables import show
 from benchmarks.text import example_questions, example_texts
-from benchmarks.timing import rounds, show
+from benchmarks.timing import rounds
 from syntagma.encoders.load import load_tokenizer
 from syntagma.parse.columns import Labels, ParsedText
 from syntagma.parse.sources.load import load_parser
@@ -27,23 +29,31 @@ FloatArray: TypeAlias = NDArray[np.float32]
 
 
 class CachedTokenizer:
-    """A tokenizer that returns encodings computed beforehand."""
-
-    is_fast = True
+    """A tokenizer that returns encodings computed beforehand, and is else the given one."""
 
     def __init__(self, tokenizer: Any, texts: list[str]) -> None:
-        self.encodings = cut(tokenizer, texts)
-        self.backend_tokenizer = self
+        self.tokenizer = tokenizer
+        self.backend_tokenizer = CachedBackend(tokenizer.backend_tokenizer, cut(tokenizer, texts))
 
-    def no_truncation(self) -> None:
-        """Do nothing: the encodings are not truncated."""
+    def __len__(self) -> int:
+        return len(self.tokenizer)
 
-    def no_padding(self) -> None:
-        """Do nothing: the encodings are not padded."""
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.tokenizer, name)
+
+
+class CachedBackend:
+    """The part of a tokenizer that encodes."""
+
+    def __init__(self, backend: Any, encodings: list[Any]) -> None:
+        self.backend, self.encodings = backend, encodings
 
     def encode_batch(self, texts: list[str], add_special_tokens: bool) -> list[Any]:
         """Return the encodings computed beforehand."""
         return self.encodings
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.backend, name)
 
 
 def naive_mask(parsed: ParsedText, words: list[int], length: int) -> FloatArray:
@@ -74,7 +84,7 @@ def naive_mask(parsed: ParsedText, words: list[int], length: int) -> FloatArray:
 def main() -> None:
     parser = load_parser("default-parser")
     tokenizer = load_tokenizer("default")
-    passages = list(dict.fromkeys(example_texts(copies=64)))
+    passages = list(dict.fromkeys(example_texts(copies=size(64, 4))))
     questions = example_questions()
     pairs = [(passage, question) for passage in passages for question in questions]
     texts = [*passages, *questions]

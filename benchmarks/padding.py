@@ -8,13 +8,15 @@ from functools import partial
 import numpy as np
 import torch
 
-from benchmarks.timing import rounds, show
+from benchmarks.quick import size
+from benchmarks.tables import show
+from benchmarks.timing import rounds
 from syntagma.batches import TokenBudgetSampler, padded_length
 from syntagma.encoders.precision import autocast
 from syntagma.models.guided_encoder import GuidedEncoder
 
-BUDGET = 6144
-N_BATCHES = 8
+BUDGET = size(6144, 1024)
+N_BATCHES = size(8, 1)
 # Mean, deviation, minimum and maximum of lengths: sentence pairs, passages with a question, long
 # passages.
 LENGTHS = {

@@ -25,8 +25,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from benchmarks.quick import size
+from benchmarks.tables import Measured, show
 from benchmarks.text import treebank_sentences
-from benchmarks.timing import show, timings
+from benchmarks.timing import timings
 from syntagma.batches import token_budget_batches
 from syntagma.encoders.cpu.int8 import has_int8
 from syntagma.encoders.default import find_encoder
@@ -213,13 +215,17 @@ def rows_of(measurements: Sequence[Measurement]) -> list[dict[str, object]]:
                 "finds": found.finds,
                 "threads": found.threads,
                 "LAS": "" if found.las is None else f"{found.las:.2f}",
-                "words/s": found.speed,
-                "least": min(found.words_per_second),
-                "most": max(found.words_per_second),
-                "time ÷ encoder": encoder.speed / found.speed if encoder else "",
-                "at most": time_bar or "",
-                "speed ÷ spaCy": found.speed / peer.speed if peer else "",
-                "at least": speed_bar or "",
+                "words/s": Measured(
+                    found.speed,
+                    lowest=min(found.words_per_second),
+                    highest=max(found.words_per_second),
+                ),
+                "time ÷ encoder": (
+                    Measured(encoder.speed / found.speed, at_most=time_bar) if encoder else ""
+                ),
+                "speed ÷ spaCy": (
+                    Measured(found.speed / peer.speed, at_least=speed_bar) if peer else ""
+                ),
             }
         )
     return rows
@@ -230,10 +236,12 @@ def main(arguments: Sequence[str] = ()) -> None:
     options.add_argument("treebank", nargs="?", help="CoNLL-U file; our example text if omitted")
     options.add_argument("--spacy", default="", help="folder of a trained spaCy pipeline")
     options.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    options.add_argument("--limit", type=int, default=10**9, help="number of sentences")
-    options.add_argument("--repeat", type=int, default=3, help="number of rounds")
+    options.add_argument("--limit", type=int, default=size(10**9, 20), help="number of sentences")
+    options.add_argument("--repeat", type=int, default=size(3, 1), help="number of rounds")
     parsers, precisions = present_parsers(), present_precisions()
-    options.add_argument("--parsers", nargs="+", choices=parsers, default=parsers)
+    options.add_argument(
+        "--parsers", nargs="+", choices=parsers, default=size(parsers, parsers[:1])
+    )
     options.add_argument("--precisions", nargs="+", choices=precisions, default=precisions)
     chosen = options.parse_args(arguments)
     if chosen.treebank:

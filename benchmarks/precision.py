@@ -6,11 +6,13 @@ from functools import partial
 
 import torch
 
-from benchmarks.timing import rounds, show
+from benchmarks.quick import size
+from benchmarks.tables import show
+from benchmarks.timing import rounds
 from syntagma.encoders.precision import Precision, autocast, best_device, fast_bfloat16
 from syntagma.models.guided_encoder import GuidedEncoder
 
-PIECES = 6144
+PIECES = size(6144, 384)
 LENGTHS = (32, 128, 384)
 PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16")
 

@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 import torch
 
-from benchmarks.timing import show
+from benchmarks.quick import size
+from benchmarks.tables import Measured, show
 from syntagma.encoders.default import find_encoder
 from syntagma.encoders.named_models import NAMED_MODELS, names_of
 from syntagma.encoders.precision import autocast
@@ -106,7 +107,8 @@ def passages() -> list[tuple[str, list[str]]]:
     found: dict[str, list[str]] = {}
     for example in read_squad(QUESTIONS)[0]:
         found.setdefault(example.passage, []).append(example.question)
-    return [(passage, questions[:2]) for passage, questions in found.items() if questions[1:]]
+    asked = [(passage, questions[:2]) for passage, questions in found.items() if questions[1:]]
+    return size(asked, asked[:2])
 
 
 def row_of(name: str, reader: Reader, times: Sequence[Times]) -> dict[str, object]:
@@ -115,8 +117,9 @@ def row_of(name: str, reader: Reader, times: Sequence[Times]) -> dict[str, objec
     def ms(part: str) -> float:
         return 1000 * median(getattr(each, part) for each in times)
 
-    def ratio(part: str, encoder: str) -> str:
-        return f"{median(getattr(each, part) / getattr(each, encoder) for each in times):.2f}"
+    def ratio(part: str, encoder: str, bar: float) -> Measured:
+        found = (getattr(each, part) / getattr(each, encoder) for each in times)
+        return Measured(median(found), at_most=bar)
 
     guided = reader.texts.cache is not None
     return {
@@ -126,11 +129,9 @@ def row_of(name: str, reader: Reader, times: Sequence[Times]) -> dict[str, objec
         "parse": ms("parse"),
         "pieces": ms("pieces"),
         "new passage": ms("new"),
-        "÷ encoder": ratio("new", "encoder"),
-        "bar": NEW_BAR if guided else PLAIN_BAR,
+        "new ÷ encoder": ratio("new", "encoder", NEW_BAR if guided else PLAIN_BAR),
         "next question": ms("next"),
-        "÷ encoder ": ratio("next", "encoder_next"),
-        "bar ": NEXT_BAR if guided else PLAIN_BAR,
+        "next ÷ encoder": ratio("next", "encoder_next", NEXT_BAR if guided else PLAIN_BAR),
     }
 
 
@@ -138,11 +139,11 @@ def main(arguments: Sequence[str] | None = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reader", action="append", default=[], help="by default all that ship")
     parser.add_argument("--parser", help="instead of the one that a reader was trained with")
-    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--repeat", type=int, default=size(5, 1))
     given = parser.parse_args(arguments)
     ready = [name for name in names_of("reader") if find_encoder(NAMED_MODELS[name].encoder)]
     rows = []
-    for name in given.reader or ready:
+    for name in given.reader or size(ready, ready[:1]):
         options = {"parser": given.parser} if given.parser else {}
         reader = Reader.from_pretrained(name, **options)
         source = None

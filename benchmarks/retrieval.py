@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import show
+from benchmarks.quick import size
+from benchmarks.tables import show
 from syntagma.files import read_lines
 
 WORDS, SENTENCE, PER_DOCUMENT = 120, 15, 20
@@ -101,7 +102,7 @@ def measure(root: Path, n_passages: int, encoder: str, text: str, results: Any) 
 def main(arguments: list[str] | None = None) -> None:
     """Measure every size, and print a table."""
     given = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    given.add_argument("--passages", type=int, nargs="+", default=[1_000, 10_000])
+    given.add_argument("--passages", type=int, nargs="+", default=size([1_000, 10_000], [100]))
     given.add_argument("--encoder", default="", help="of the vectors; none by default")
     given.add_argument("--text", default="", help="file whose lines are the passages")
     options = given.parse_args(arguments)

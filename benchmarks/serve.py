@@ -22,9 +22,10 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, NamedTuple
 
+from benchmarks.quick import size
 from benchmarks.serve_traffic import Asked, Traffic
 from benchmarks.served import Client, Server
-from benchmarks.timing import show
+from benchmarks.tables import Measured, show
 from syntagma.parse.sources.load import load_parser
 from syntagma.tasks.spans.reader import Reader
 from syntagma.tasks.spans.squad import read_squad
@@ -137,12 +138,10 @@ def measure(work: Work, port: int, *, n_items: int, repeat: int, first: int) -> 
         "": work.name,
         "direct, a second": n_items / median(direct),
         "served": rate,
-        "÷ direct": ratio,
-        "bar": f"≥ {RATE_BAR}",
+        "÷ direct": Measured(ratio, at_least=RATE_BAR),
         "single call p95, ms": 1000 * p95(single),
         "half load p95, ms": 1000 * p95(waited),
-        "÷ single p95": p95(waited) / p95(single),
-        "bar ": f"≤ {WAIT_BAR}",
+        "÷ single p95": Measured(p95(waited) / p95(single), at_most=WAIT_BAR),
         "÷ single median": p95(waited) / median(single),
     }
 
@@ -197,8 +196,8 @@ async def soak(minutes: float, server: Server, port: int) -> None:
 
 def main(arguments: Sequence[str] | None = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--items", type=int, default=96, help="requests of a turn")
-    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--items", type=int, default=size(96, 32), help="requests of a turn")
+    parser.add_argument("--repeat", type=int, default=size(5, 1))
     parser.add_argument("--soak", type=float, help="minutes of mixed traffic instead")
     parser.add_argument("--option", action="append", default=[], help="of the server; repeatable")
     given = parser.parse_args(arguments)

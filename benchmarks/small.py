@@ -16,11 +16,12 @@ import time
 from collections.abc import Callable
 from statistics import median
 
+from benchmarks.quick import size
 from benchmarks.text import example_questions, example_texts, treebank_sentences
 
-ROUNDS = 3
-SENTENCES = 400
-N_QUESTIONS = 32
+ROUNDS = size(3, 1)
+SENTENCES = size(400, 20)
+N_QUESTIONS = size(32, 2)
 WITHOUT_AMX = {
     "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_VNNI",
     "MKL_ENABLE_INSTRUCTIONS": "AVX512",
@@ -97,7 +98,7 @@ def main() -> None:
     # The processes that are measured must choose their threads before they import torch.
     import torch
 
-    from benchmarks.timing import show
+    from benchmarks.tables import show
 
     os.environ.pop("GOMP_SPINCOUNT", None)
     if not torch.cpu._is_amx_tile_supported():

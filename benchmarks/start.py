@@ -18,12 +18,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
+from benchmarks.quick import size
 from benchmarks.text import EXAMPLE
 
-ROUNDS = 5
+ROUNDS = size(5, 1)
 SENTENCE = "Nobody slept on the ferry that night."
 QUESTION = "Who fitted a coal barge with an engine?"
 BASELINE = "python -c 'import torch, transformers'"
+HELP, HELP_BAR = "syntagma --help", 0.3
+"""A command, and the seconds that it may take."""
 PYTHON = [sys.executable, "-c"]
 
 STEPS = """
@@ -83,7 +86,7 @@ def steps(body: str) -> dict[str, float]:
 
 
 def main() -> None:
-    from benchmarks.timing import show
+    from benchmarks.tables import Measured, show
 
     # As installed: a shorter spinning does not change the start.
     os.environ.pop("GOMP_SPINCOUNT", None)
@@ -100,7 +103,7 @@ def main() -> None:
                     *PYTHON,
                     "from transformers.models.bert.modeling_bert import BertModel",
                 ],
-                "syntagma --help": [*command, "--help"],
+                HELP: [*command, "--help"],
                 "syntagma parse, one sentence": [*command, "parse", str(sentence)],
                 "syntagma answer, one question": [*command, "answer", str(EXAMPLE), QUESTION],
             }
@@ -111,9 +114,12 @@ def main() -> None:
         [
             {
                 "": name,
-                "seconds": median(found),
-                "least": min(found),
-                "greatest": max(found),
+                "seconds": Measured(
+                    median(found),
+                    at_most=HELP_BAR if name == HELP else None,
+                    lowest=min(found),
+                    highest=max(found),
+                ),
                 "relative to import torch, transformers": median(found) / usual,
             }
             for name, found in times.items()

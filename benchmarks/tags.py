@@ -12,8 +12,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import islice
 
+from benchmarks.tables import show
 from benchmarks.text import paragraphs
-from benchmarks.timing import show
 from syntagma.encoders.load import load_tokenizer
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.sources.load import load_parser

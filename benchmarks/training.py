@@ -14,14 +14,16 @@ from torch import nn
 from torch.autograd.graph import saved_tensors_hooks
 from transformers import AutoModel
 
-from benchmarks.timing import rounds, show
+from benchmarks.quick import size
+from benchmarks.tables import show
+from benchmarks.timing import rounds
 from syntagma.encoders.attention import use_attention
 from syntagma.encoders.cpu.dropout import replace_dropout
 from syntagma.encoders.cpu.recompute import recompute_layers
 from syntagma.encoders.default import resolve
 from syntagma.encoders.precision import autocast
 
-PIECES = 6144
+PIECES = size(6144, 384)
 LENGTHS = (32, 64, 128, 192, 384)
 
 RECOMPUTED = "recomputed"

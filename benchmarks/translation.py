@@ -16,8 +16,10 @@ import torch
 from torch.nn import functional
 from transformers import MarianMTModel
 
+from benchmarks.quick import size
+from benchmarks.tables import show
 from benchmarks.text import example_texts
-from benchmarks.timing import rounds, show
+from benchmarks.timing import rounds
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.default import SCRATCH
 from syntagma.encoders.precision import autocast
@@ -34,8 +36,8 @@ from syntagma.settings import to_dict
 from syntagma.tasks.translation.task import Translator
 from syntagma.tasks.translation.vocabulary import learn_vocabulary
 
-SENTENCES = 256
-PIECES = 24
+SENTENCES = size(256, 4)
+PIECES = size(24, 4)
 """Length of every translation, so that all searches take the same number of steps."""
 
 

@@ -4,14 +4,16 @@
     python experiments/record_results.py runs/reproduce/cpu/results/sg-net_table3/result.json
     python experiments/record_results.py --json records.json   # also all numbers, one record each
     python experiments/record_results.py --parsing runs/bench/parsers.json
+    python experiments/record_results.py --bench runs/bench
 
 With result files of `syntagma reproduce`, their numbers are recorded first; with `--parsing`, those
-that `python -m benchmarks.parsing` saved (`parser-speed.yaml`, and the plot drawn from it).  The
-other numbers are in `experiments/results/NAME.yaml`, and the text around them in `NAME.md`.
+that `python -m benchmarks.parsing` saved (`parser-speed.yaml`, and the plot drawn from it); with
+`--bench`, the tables of `python -m benchmarks` that a text names.  The other numbers are in
+`experiments/results/NAME.yaml`, and the text around them in `NAME.md`.
 
 In a text, `{{squad10k.plain.exact}}` is a cell of a table, `{{table squad10k}}` a table with its
-conditions, `{{NAME}}` a single value, `{{A - B}}` a difference; a format may follow, as in
-`{{A - B:.1f}}`.
+conditions, `{{bench start_of_a_cold_process}}` one of a benchmark, `{{NAME}}` a single value,
+`{{A - B}}` a difference; a format may follow, as in `{{A - B:.1f}}`.
 """
 
 from __future__ import annotations
@@ -36,7 +38,11 @@ from syntagma.reproduce.pages import reproduce_pages
 ROOT = Path(__file__).parent.parent
 RECORDS = Path(__file__).parent / "results"
 SPEED = RECORDS / "parser-speed.yaml"
+BENCH = RECORDS / "bench"
+"""Tables of benchmarks, as `python -m benchmarks` saved them."""
 SUMMARY = "summary"
+KEPT = ("title", "machine", "command", "runs", "text")
+"""What is kept of a benchmark's table."""
 CONDITIONS = ("what", "data", "seeds", "control", "test", "machine", "version")
 TESTS = ("difference", "better", "worse", "p", "p_holm", "p_seeds", "p_bootstrap")
 """Columns that compare a row with the control."""
@@ -161,6 +167,34 @@ def table_text(table: Mapping[str, Any]) -> str:
     return "\n\n".join(("\n".join(conditions), markdown(rows), command))
 
 
+def benchmark_text(name: str) -> str:
+    """The table of a benchmark with its machine, the number of its runs, and its command."""
+    table = read_json(BENCH / f"{name}.json")
+    runs = table["runs"]
+    conditions = [f"- machine: {table['machine']}"]
+    if runs > 1:
+        conditions.append(f"- each number: the median of {runs} processes, and their range")
+    return "\n\n".join(["\n".join(conditions), markdown(table["text"]), f"    {table['command']}"])
+
+
+def keep_benchmarks(folder: Path) -> list[Path]:
+    """Copy the tables that a text names, of those that are in a folder of `python -m benchmarks`.
+
+    Raises:
+        InputError: the folder has none of them.
+    """
+    texts = [read_text(path) for path in RECORDS.glob("*.md")]
+    named = {name for text in texts for name in re.findall(r"\{\{bench (\w+)\}\}", text)}
+    found = [folder / f"{name}.json" for name in sorted(named)]
+    found = [path for path in found if path.exists()]
+    if not found:
+        raise InputError(f"{folder}: has none of the tables that the documents name: {named}")
+    for path in found:
+        table = read_json(path)
+        write_json(BENCH / path.name, {key: table[key] for key in KEPT})
+    return found
+
+
 def summary_rows(records: Records, lines: list[dict[str, str]]) -> list[list[str]]:
     """The rows of the summary: a system with its control on a task."""
     rows = [["", "task", "metric", "seeds", "control", "with it", "difference",
@@ -194,6 +228,8 @@ def filled(text: str, records: Records, summary: list[dict[str, str]]) -> str:
         name = found[1].strip()
         if name == SUMMARY:
             return markdown(summary_rows(records, summary))
+        if name.startswith("bench "):
+            return benchmark_text(name.removeprefix("bench "))
         if name.startswith("table "):
             return table_text(records.tables[name.removeprefix("table ")])
         name, _, style = name.partition(":")
@@ -229,9 +265,12 @@ def main() -> None:
     parser.add_argument("results", nargs="*", type=Path, help="result.json of reproduce")
     parser.add_argument("--json", type=Path, help="also write all records to this file")
     parser.add_argument("--parsing", type=Path, help="parsers.json of benchmarks/parsing.py")
+    parser.add_argument("--bench", type=Path, help="folder of `python -m benchmarks`")
     options = parser.parse_args()
     if options.parsing:
         write_text(SPEED, records_text(read_json(options.parsing)))
+    for path in keep_benchmarks(options.bench) if options.bench else []:
+        print(path)
     for name in record(options.results):
         print(name)
     for name, text in {**result_pages(), **reproduce_pages()}.items():
