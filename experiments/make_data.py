@@ -173,11 +173,19 @@ def sample_lines(given: argparse.Namespace) -> None:
 def sample_squad(given: argparse.Namespace) -> None:
     """Write questions of a SQuAD file, drawn at random, the same number into each file."""
     examples, _ = read_squad(given.squad)
+    if given.title:
+        titles = sorted({example.title for example in examples})
+        if given.title not in titles:
+            raise InputError(f"--title: {given.squad} has no {given.title!r}; it has {titles}")
+        examples = [example for example in examples if example.title == given.title]
+    if given.count is None:
+        given.count = len(examples) // len(given.out)
     needed = given.count * len(given.out)
     if needed > len(examples):
+        of = f" of {given.title}" if given.title else ""
         raise InputError(
-            f"--count {given.count}: {given.squad} has {len(examples):,} questions, too few for "
-            f"{len(given.out)} files; give at most {len(examples) // len(given.out):,}"
+            f"--count {given.count}: {given.squad} has {len(examples):,} questions{of}, too few "
+            f"for {len(given.out)} files; give at most {len(examples) // len(given.out):,}"
         )
     order = np.random.default_rng(given.seed).permutation(len(examples))[:needed]
     for path, part in zip(given.out, np.split(order, len(given.out)), strict=True):
@@ -268,7 +276,8 @@ def parser() -> argparse.ArgumentParser:
 
     made = command(sample_squad)
     made.add_argument("squad", help="a SQuAD file")
-    made.add_argument("--count", type=int, required=True, help="questions in each file")
+    made.add_argument("--count", type=int, help="questions in each file; all by default")
+    made.add_argument("--title", help="only questions of this article")
     made.add_argument("--seed", type=int, default=1)
     made.add_argument("--out", type=Path, nargs="+", required=True, help="one or more files")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from syntagma.encoders.named_models import NAMED_MODELS
 from syntagma.errors import InputError
 from syntagma.studies.settings import read_studies
 from syntagma.studies.work import StudyRuns
@@ -30,7 +31,7 @@ def test_an_experiment_loads_and_states_its_command(path):
     experiment = load_experiment(path)
     assert experiment.data.dev
     assert isinstance(experiment.head, find_task(experiment.task).model_class.head_class)
-    if experiment.preset == "saved":
+    if experiment.preset == "saved" and experiment.encoder not in NAMED_MODELS:
         # It starts from another run, whose experiment file must exist and be named in this one.
         start = experiment.encoder.removeprefix("runs/")
         assert (path.parent / f"{start}.yaml").is_file()
@@ -115,6 +116,16 @@ def test_samples_of_questions_share_none(make_data, tmp_path):
     known = {example.id: example for example in read_squad(source)[0]}
     for example in read_squad(parts[0])[0]:
         assert example == known[example.id]
+
+
+def test_questions_of_one_article_only(make_data, tmp_path):
+    source, out = squad(tmp_path / "all.json"), tmp_path / "some.json"
+    examples, _ = read_squad(source)
+    title = examples[0].title
+    make_data("sample-squad", source, "--title", title, "--out", out)
+    assert [each.id for each in read_squad(out)[0]] == [e.id for e in examples if e.title == title]
+    with pytest.raises(InputError, match=naming(f"--title other {title}")):
+        make_data("sample-squad", source, "--title", "other", "--out", tmp_path / "none.json")
 
 
 def test_more_questions_than_there_are_cannot_be_drawn(make_data, tmp_path):
