@@ -12,6 +12,8 @@ from typing import Any
 # Several test processes share the cores. Threads that busy-wait for one another would make each
 # process many times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Haystack reports how it is used to its makers, unless this is set before it is imported.
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "false"
 
 import hypothesis
 import pytest

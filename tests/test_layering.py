@@ -102,7 +102,7 @@ def test_importing_loads_nothing_heavy(module):
 
 def test_contributing_shows_the_same_import_order():
     text = (ROOT.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    shown = text.partition("function-local imports included:\n")[2].partition("\n\n`")[0]
+    shown = text.partition("function-local imports included:\n\n")[2].partition("\n\n")[0]
     found = [set(part.replace(",", " ").split()) for part in shown.split("←")]
     assert found == [names for names in LAYERS if names != {"__main__"}]
 

@@ -22,6 +22,7 @@ EXTRAS = {
     "plot": ("matplotlib",),
     "cluster": ("ray",),
     "parsers": ("spacy", "stanza"),
+    "haystack": ("haystack",),
     "serve": ("fastapi", "uvicorn", "prometheus_client"),
     "export": ("onnx", "onnxruntime", "onnxscript"),
 }

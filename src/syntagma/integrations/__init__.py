@@ -1,0 +1,1 @@
+"""Syntagma inside other libraries: a module for each, which alone imports that library."""
