@@ -15,7 +15,7 @@ from tests.messages import naming
 ROOT = Path(syntagma.__file__).parent
 LAYERS = [
     {"errors", "json_values", "files", "formats", "drafts", "outputs", "settings"}
-    | {"batches", "progress", "checks", "registry", "cpu_threads", "lifeline"},
+    | {"batches", "progress", "checks", "plugins", "registry", "cpu_threads", "lifeline"},
     {"text"},
     {"extraction"},
     {"drawing"},
@@ -108,8 +108,8 @@ def test_contributing_shows_the_same_import_order():
 
 
 def test_public_names_are_few_and_sorted():
-    # Functions for the commands, for loading models, and for registering tasks and guides.
-    assert len(syntagma.__all__) <= 27
+    # Functions for the commands, for loading models, and for registering parts.
+    assert len(syntagma.__all__) <= 30
     assert sorted(syntagma.__all__) == list(syntagma.__all__)
     for name in syntagma.__all__:
         assert getattr(syntagma, name) is not None

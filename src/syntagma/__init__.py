@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from syntagma.models.guides import register_guide
     from syntagma.parse.parser import JointParser
     from syntagma.parse.sources.load import load_parser
+    from syntagma.parse.sources.registered import register_parser
+    from syntagma.parse.sources.source import ParseSource
+    from syntagma.retrieval.registered import register_retriever
     from syntagma.syntax.tokenizer import SyntaxTokenizer
     from syntagma.tasks import register_task
     from syntagma.tasks.choice.chooser import Chooser
@@ -39,6 +42,7 @@ __all__ = [
     "OpenReader",
     "PairClassifier",
     "Parse",
+    "ParseSource",
     "Reader",
     "RelationClassifier",
     "Sentence",
@@ -54,6 +58,8 @@ __all__ = [
     "open_model",
     "predict",
     "register_guide",
+    "register_parser",
+    "register_retriever",
     "register_task",
     "segment",
     "train",
@@ -69,6 +75,7 @@ _HOMES = {
     "OpenReader": "syntagma.tasks.open_qa.reader",
     "PairClassifier": "syntagma.tasks.pairs.task",
     "Parse": "syntagma.text.sentence",
+    "ParseSource": "syntagma.parse.sources.source",
     "Reader": "syntagma.tasks.spans.reader",
     "RelationClassifier": "syntagma.tasks.relations.task",
     "Sentence": "syntagma.text.sentence",
@@ -83,6 +90,8 @@ _HOMES = {
     "open_model": "syntagma.evaluation",
     "predict": "syntagma.evaluation",
     "register_guide": "syntagma.models.guides",
+    "register_parser": "syntagma.parse.sources.registered",
+    "register_retriever": "syntagma.retrieval.registered",
     "register_task": "syntagma.tasks",
     "segment": "syntagma.text.segmentation.segment",
     "train": "syntagma.training.run",

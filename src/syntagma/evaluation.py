@@ -16,6 +16,7 @@ from syntagma.encoders.precision import Precision
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError, how_to_skip
 from syntagma.outputs import disk_errors, hold_folder, require_apart, write_folder, write_text
+from syntagma.parse.sources.load import AnyParser
 from syntagma.runs.folder import RunFolder, read_experiment
 from syntagma.runs.names import METRICS, SCORED, require_finished
 from syntagma.runs.scores import write_scores
@@ -36,7 +37,7 @@ def open_model(
     name: ModelName,
     *,
     task: str = "",
-    parser: str = "",
+    parser: AnyParser = "",
     device: str = "cpu",
     precision: Precision | None = None,
     threshold: float | None = None,
@@ -46,8 +47,8 @@ def open_model(
     Args:
         name: ``default-parser``, ``default-reader``, or the folder of a model or run.
         task: another one than the model was made for: a model for ``spans`` can do ``open_qa``.
-        parser: where parses come from (:func:`syntagma.parse.sources.load.load_source`), if not
-            from the source used in training: to see what other or worse trees do.
+        parser: where parses come from (:func:`syntagma.parse.sources.load.as_source`), if not from
+            the source used in training: to see what other or worse trees do.
         device: where to compute.
         precision: of the computation: ``training.precision`` of a run gives its own scores again;
             if not given float32 for parsers, ``auto`` for other models.
@@ -86,7 +87,7 @@ def evaluate(
     data: Sequence[str | Path],
     *,
     task: str = "",
-    parser: str = "",
+    parser: AnyParser = "",
     by: Sequence[str] = (),
     device: str = "cpu",
     precision: Precision | None = None,
@@ -205,7 +206,7 @@ def predict(
     out: Path,
     *,
     task: str = "",
-    parser: str = "",
+    parser: AnyParser = "",
     device: str = "cpu",
     precision: Precision | None = None,
     threshold: float | None = None,

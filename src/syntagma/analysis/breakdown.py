@@ -211,7 +211,7 @@ def check_properties(names: Sequence[str], cut: str) -> None:
         InputError: a property or ``cut`` is unknown.
     """
     check_cut(cut)
-    known = list(dict.fromkeys(name for task in TASKS.values() for name in task.groupings))
+    known = list(dict.fromkeys(name for _, task in TASKS.usable() for name in task.groupings))
     known += PARSE_PROPERTIES
     for name in names:
         if name not in known:

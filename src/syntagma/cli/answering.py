@@ -12,6 +12,7 @@ import typer
 from syntagma.checks import require_number
 from syntagma.cli.app import (
     Device,
+    Imports,
     JsonFile,
     app,
     examples,
@@ -104,9 +105,7 @@ JsonLines = Annotated[
 
 Read = Annotated[
     int | None,
-    typer.Option(
-        "--read", min=1, help="Passages of a folder or index that are read for a question."
-    ),
+    typer.Option("--read", min=1, help="Passages that are read for a question about documents."),
 ]
 Exhaustive = Annotated[
     bool,
@@ -134,8 +133,8 @@ def answer(
         str,
         typer.Argument(
             help="What to answer from: a text file, - for standard input, a document (pdf, docx, "
-            "HTML, Markdown), a folder of documents, or an index of them; with --jsonl, the "
-            "questions."
+            "HTML, Markdown), a folder of documents, an index of them, or retriever:NAME; with "
+            "--jsonl, the questions."
         ),
     ],
     questions: Annotated[
@@ -157,6 +156,7 @@ def answer(
     read: Read = None,
     exhaustive: Exhaustive = False,
     device: Device = "cpu",
+    imports: Imports = None,
 ) -> None:
     """Answer questions from a text or from documents.
 

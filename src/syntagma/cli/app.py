@@ -58,6 +58,25 @@ def file_place(path: Path | None) -> Path | None:
     return path
 
 
+def _import_files(files: list[str] | None) -> None:
+    if files:
+        from syntagma.plugins import import_file
+
+        for path in files:
+            import_file(path)
+
+
+Imports = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--import",
+        metavar="FILE.py",
+        callback=_import_files,
+        is_eager=True,  # Other options may name what the file registers.
+        help="Import this file first, which registers guides, tasks, parsers or retrievers; "
+        "repeatable.",
+    ),
+]
 JsonFile = Annotated[
     Path | None, typer.Option("--json", callback=file_place, help="Also write a JSON file.")
 ]

@@ -7,9 +7,11 @@ import platform
 from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
+from typing import Any
 
 from syntagma import __version__, cpu_threads
-from syntagma.errors import SyntagmaError, install_command
+from syntagma.errors import InputError, SyntagmaError, install_command
+from syntagma.registry import Registry
 
 EXTRAS = {
     "train": ("accelerate",),
@@ -38,6 +40,7 @@ def report() -> Iterator[str]:
     yield from _models()
     yield f"serve          {_serving()}"
     yield _export()
+    yield from _plugins()
     missing = [name for name, modules in EXTRAS.items() if not all(map(find_spec, modules))]
     if missing:
         command = install_command(*missing)
@@ -65,6 +68,24 @@ def _export() -> str:
     if all(map(find_spec, EXTRAS["export"])):
         return f"export         to ONNX, checked with onnxruntime {metadata.version('onnxruntime')}"
     return f"export         not possible: in the folder of the source, {install_command('export')}"
+
+
+def _plugins() -> Iterator[str]:
+    """Say which parts other packages offer, and which of them cannot be used, and why."""
+    from syntagma.models.guides import GUIDES
+    from syntagma.parse.sources.registered import PARSERS
+    from syntagma.retrieval.registered import RETRIEVERS
+    from syntagma.tasks import TASKS
+
+    registries: tuple[Registry[Any], ...] = (GUIDES, TASKS, PARSERS, RETRIEVERS)
+    for registry in registries:
+        for name in registry.plugins():
+            try:
+                registry.check_plugin(name)
+                line = f"{registry.kind} {name}: {registry.plugins()[name][0]}"
+            except InputError as error:
+                line = f"{registry.kind} {name} cannot be used: {' '.join(str(error).split())}"
+            yield f"plug-in        {line}"
 
 
 def _devices() -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from syntagma.cli.app import (
+    Imports,
     JsonFile,
     app,
     check_picture,
@@ -143,6 +144,7 @@ def settings(
     section: Annotated[
         str, typer.Argument(help="experiment, data, training, a task, or a guide.")
     ] = "",
+    imports: Imports = None,
 ) -> None:
     """List the settings of an experiment.
 
@@ -183,6 +185,7 @@ def sweep(
         str, typer.Option(help="Metric to maximise. Default: the main metric of the task.")
     ] = "",
     json_file: JsonFile = None,
+    imports: Imports = None,
 ) -> None:
     """Search for good settings.
 
@@ -236,6 +239,7 @@ def study(
         ),
     ] = None,
     json_file: JsonFile = None,
+    imports: Imports = None,
 ) -> None:
     """Train and compare systems and their controls.
 

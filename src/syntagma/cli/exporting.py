@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from syntagma.cli.app import ModelTask, OtherParser, SkipBad, app, examples
+from syntagma.cli.app import Imports, ModelTask, OtherParser, SkipBad, app, examples
 from syntagma.cli.models import Model
 from syntagma.encoders.default import require_encoder
 
@@ -39,6 +39,7 @@ def export(
     task: ModelTask = "",
     parser: OtherParser = "",
     skip_bad: SkipBad = False,
+    imports: Imports = None,
 ) -> None:
     """Export a model for programs without Python or torch.
 

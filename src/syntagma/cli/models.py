@@ -9,6 +9,7 @@ import typer
 
 from syntagma.cli.app import (
     Device,
+    Imports,
     ModelTask,
     OtherParser,
     OtherPrecision,
@@ -93,6 +94,7 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue an interrupted run in its folder.")
     ] = False,
+    imports: Imports = None,
 ) -> None:
     """Train a model.
 
@@ -150,6 +152,7 @@ def evaluate(
     threshold: OtherThreshold = None,
     skip_bad: SkipBad = False,
     device: Device = "cpu",
+    imports: Imports = None,
 ) -> None:
     """Score a model with the official metrics of its task."""
     if predictions is None:
@@ -208,6 +211,7 @@ def predict(
     threshold: OtherThreshold = None,
     skip_bad: SkipBad = False,
     device: Device = "cpu",
+    imports: Imports = None,
 ) -> None:
     """Write predictions in the official format of a model's task."""
     require_encoder(model)
@@ -250,6 +254,7 @@ def calibrate(
     ] = None,
     skip_bad: SkipBad = False,
     device: Device = "cpu",
+    imports: Imports = None,
 ) -> None:
     """Fit a reader's probabilities to labelled questions.
 
@@ -278,6 +283,7 @@ def pack(
     rank: Annotated[
         int, typer.Option(help="Store changes of matrices with this rank, for models from LoRA.")
     ] = 0,
+    imports: Imports = None,
 ) -> None:
     """Write a small copy of a model.
 

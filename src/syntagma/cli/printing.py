@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import IO
 
 from syntagma.drawing.tree_svg import document_svg
+from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.parse.json_format import format_json
 from syntagma.parse.parser import JointParser
+from syntagma.parse.sources.source import ParseSource
 from syntagma.parse.sources.stream import ParsedSentence, parse_file
 from syntagma.text.brackets import format_brackets
 
@@ -32,7 +34,7 @@ FORMATS: dict[str, Callable[[ParsedSentence], str]] = {
 
 def write_parses(
     paths: Sequence[str | Path],
-    parser: JointParser,
+    parser: JointParser | ParseSource,
     *,
     kind: str = "text",
     to: str = "conllu",
@@ -42,7 +44,7 @@ def write_parses(
 
     Args:
         paths: files, or ``-`` for standard input.
-        parser: the parser.
+        parser: the parser, or another source of parses of running text.
         kind: input format, see :func:`parse_file`.
         to: ``conllu``; ``json``, one object per line and sentence; ``brackets``, one phrase tree
             per line; or ``svg``, one picture of all trees, which are kept in memory for it.
@@ -54,8 +56,11 @@ def write_parses(
     """
     if to not in (*FORMATS, "svg"):
         raise InputError(f"--to: expected one of {', '.join(FORMATS)}, svg; got {to!r}")
-    if to == "brackets" and parser.decoding == "dependencies":
-        raise InputError("--to brackets needs --decoding separate or joint")
+    if to == "brackets":
+        if not isinstance(parser, JointParser):
+            raise InputError(f"--to brackets needs a parser with phrases, such as {DEFAULT_PARSER}")
+        if parser.decoding == "dependencies":
+            raise InputError("--to brackets needs --decoding separate or joint")
     found = (item for path in paths for item in parse_file(path, parser, kind=kind))
     if to == "svg":
         out.write(document_svg([item.parse for item in found]))

@@ -86,8 +86,11 @@ GENERAL = {
 """Settings of every experiment, and their place in the file."""
 
 
-def _section_names() -> list[str]:
-    return [*GENERAL, *GUIDES, *TASKS]
+def _sections() -> Iterator[Section]:
+    """Yield all sections; those of packages that cannot be loaded only cause a warning."""
+    yield from map(find_section, GENERAL)
+    for registry in (GUIDES, TASKS):
+        yield from (find_section(name) for name, _ in registry.usable())
 
 
 def find_section(name: str) -> Section:
@@ -104,17 +107,15 @@ def find_section(name: str) -> Section:
     if name in GUIDES:
         return read_section(name, f"guides: {name}:", GUIDES[name].settings_class)
     if name not in TASKS:
-        raise InputError(f"unknown section {name!r}; {nearest(name, _section_names())}")
+        known = nearest(name, [*GENERAL, *GUIDES, *TASKS])
+        raise InputError(f"unknown section {name!r}; {known}{TASKS.hint()}")
     head = find_task(name).model_class.head_class
     return Section(name, "head:", ()) if head is None else read_section(name, "head:", head)
 
 
 def settings_page() -> str:
     """Return the page ``docs/settings.md``."""
-    return (
-        "\n\n".join([INTRODUCTION, *(find_section(name).markdown() for name in _section_names())])
-        + "\n"
-    )
+    return "\n\n".join([INTRODUCTION, *(section.markdown() for section in _sections())]) + "\n"
 
 
 def read_section(name: str, place: str, kind: type) -> Section:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from syntagma.cli.app import Device, app, examples
+from syntagma.cli.app import Device, Imports, app, examples
 from syntagma.errors import MissingExtraError
 from syntagma.serve.limits import Limits
 
@@ -116,6 +116,7 @@ def serve(
     ] = False,
     precision: Precision = "float32",
     device: Device = "cpu",
+    imports: Imports = None,
 ) -> None:
     """Serve models over HTTP: answers, parses, predictions, passages.
 

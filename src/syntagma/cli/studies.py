@@ -10,6 +10,7 @@ import typer
 
 from syntagma.cli.app import (
     Device,
+    Imports,
     JsonFile,
     app,
     check_picture,
@@ -87,6 +88,7 @@ def compare(
     cluster: Cluster = "",
     resamples: Resamples = 9999,
     device: Device = "cpu",
+    imports: Imports = None,
 ) -> None:
     """Compare runs, with intervals over seeds and examples.
 
@@ -173,6 +175,7 @@ def noise(
         ),
     ] = None,
     device: Device = "cpu",
+    imports: Imports = None,
 ) -> None:
     """Score models with random noise in their parses.
 
@@ -252,6 +255,7 @@ def report(
     ] = "",
     control: Control = "",
     device: Device = "cpu",
+    imports: Imports = None,
 ) -> None:
     """Write a page about one run, or comparing several runs.
 

@@ -11,6 +11,7 @@ import typer
 
 from syntagma.cli.app import (
     Device,
+    Imports,
     SkipBad,
     app,
     examples,
@@ -39,6 +40,7 @@ TextPrecision = Annotated[
         "syntagma parse news.txt > news.conllu",
         "syntagma parse --from conllu treebank.conllu --to json",
         "syntagma parse news.txt --to svg --decoding joint > trees.svg",
+        "syntagma parse news.txt --parser spacy:en_core_web_sm",
         "echo 'Nobody slept.' | syntagma parse",
     )
 )
@@ -67,12 +69,19 @@ def parse(
     pretokenized: Annotated[
         bool, typer.Option("--pretokenized", help="Same as --from words.")
     ] = False,
-    parser: Annotated[str, typer.Option(help="Parser: a name or folder.")] = DEFAULT_PARSER,
+    parser: Annotated[
+        str,
+        typer.Option(
+            help="Parser: a name or folder, or another parse source, such as spacy:NAME or one of "
+            "a plug-in."
+        ),
+    ] = DEFAULT_PARSER,
     max_words: Annotated[
         int, typer.Option(help="Parse longer sentences in parts of at most this many words.")
     ] = MAX_WORDS,
     precision: TextPrecision = "",
     device: Device = "cpu",
+    imports: Imports = None,
 ) -> None:
     """Parse text; print CoNLL-U, JSON, brackets or a picture."""
     print_utf8(even_to_terminal=True)
@@ -82,15 +91,15 @@ def parse(
             f"--pretokenized means --from words, which contradicts --from {source}; omit one of "
             f"the two"
         )
+    given = {
+        "--decoding": decoding is not None,
+        "--max-words": max_words != MAX_WORDS,
+        "--precision": bool(precision),
+    }
     if source == "parquet":
         if not files:
             raise InputError("--from parquet: expected folders of annotated corpora, got none")
-        given = {
-            "--parser": parser != DEFAULT_PARSER,
-            "--decoding": decoding is not None,
-            "--max-words": max_words != MAX_WORDS,
-            "--precision": bool(precision),
-        }
+        given = {"--parser": parser != DEFAULT_PARSER} | given
         refuse(given, "has no effect with --from parquet, which prints stored parses; omit it")
         from syntagma.cli.annotation import write_corpora
 
@@ -98,21 +107,28 @@ def parse(
         return
     require_encoder(parser)
     from syntagma.cli.printing import write_parses
-    from syntagma.parse.sources.load import load_parser
+    from syntagma.encoders.reference import find_model
+    from syntagma.parse.sources.load import load_parser, load_source
 
+    where: dict[str, Any] = {
+        "kind": "words" if pretokenized else source,
+        "to": to,
+        "out": sys.stdout,
+    }
+    # A name with a colon is none of the hub, unless it is a path on Windows.
+    ref = find_model(parser) if ":" not in parser or Path(parser).is_dir() else None
+    if ref is None or ref.kind != "model":
+        other = load_source(parser, device=device)
+        refuse(given, f"has no effect on --parser {parser}, which is no parser of ours; omit it")
+        write_parses(files or ["-"], other, **where)
+        return
     how = decoding or ("separate" if to == "brackets" else "dependencies")
     options: dict[str, Any] = {
         "max_words": max_words,
         "precision": precision or None,
         "decoding": how,
     }
-    write_parses(
-        files or ["-"],
-        load_parser(parser, device=device, **options),
-        kind="words" if pretokenized else source,
-        to=to,
-        out=sys.stdout,
-    )
+    write_parses(files or ["-"], load_parser(ref, device=device, **options), **where)
 
 
 @app.command(
@@ -160,6 +176,7 @@ def annotate(
     ] = None,
     skip_bad: SkipBad = False,
     device: Device = "cpu",
+    imports: Imports = None,
 ) -> None:
     """Parse a corpus into Parquet files, or verify them."""
     if check:
@@ -239,6 +256,7 @@ def attention(
         ),
     ] = False,
     device: Device = "cpu",
+    imports: Imports = None,
 ) -> None:
     """Draw the attention between words as a vector picture."""
     for text in (question, *(options or [])):

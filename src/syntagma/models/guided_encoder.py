@@ -188,7 +188,7 @@ class GuidedEncoder(SyntagmaModel):
         head = {
             name: weight
             for name, weight in weights_of(ref, self.encoder_class).items()
-            if name.partition(".")[0] not in ("encoder", *GUIDES)
+            if name.partition(".")[0] not in ("encoder", *saved.guides, *self.config.guides)
             and name in own
             and weight.shape == own[name].shape
         }

@@ -25,6 +25,8 @@ GUIDES: Registry[type[Guide]] = Registry(
         "ancestor_attention": "syntagma.models.guided_layers:SyntaxGuidedLayers",
         "coattention": "syntagma.models.coattention:CoAttentionGuide",
     },
+    group="syntagma.guides",
+    base="syntagma.models.guide:Guide",
 )
 """The class of each guide, imported on first use.  Guides at the same site act in this order."""
 
@@ -72,8 +74,7 @@ def read_guides(guides: Mapping[str, Any]) -> dict[str, Any]:
         GUIDES.find(name, where="guides")
     settings = {
         name: _read(name, guides[name] if guides[name] is not None else {})
-        for name in GUIDES
-        if name in guides
+        for name in GUIDES.in_order(guides)
     }
     # All guides of a model read the same columns, which follow one rule for pieces.
     modes = {name: mode for name, own in settings.items() if (mode := GUIDES[name].pieces_of(own))}

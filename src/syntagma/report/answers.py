@@ -17,7 +17,12 @@ from syntagma.files import read_lines, read_text
 from syntagma.outputs import write_text
 from syntagma.parse.sources.load import load_parser
 from syntagma.report.answer_page import answer_page
-from syntagma.report.document_answers import DocumentReading, ask_documents, place_text
+from syntagma.report.document_answers import (
+    DocumentReading,
+    ask_documents,
+    is_retriever,
+    place_text,
+)
 from syntagma.report.outcome_text import outcome_line
 from syntagma.report.page_data import RowWeights, sdoi_rows
 from syntagma.retrieval.passage_index import print_problem
@@ -240,7 +245,8 @@ def read_and_answer(
     """Answer questions about each of some texts, documents, folders and indexes.
 
     Args:
-        paths: text files, or ``-`` for standard input; documents, folders of documents, indexes.
+        paths: text files, or ``-`` for standard input; documents, folders of documents, indexes;
+            or retrievers, as ``retriever:NAME``.
         questions: questions about the texts.
         model: ``default-reader``, the folder of a reader, or the hub name of a question-answering
             model.
@@ -260,7 +266,9 @@ def read_and_answer(
         raise InputError("no question; write one after the file, or --questions FILE")
     names = _names(paths)
     # Files are read first, so that a wrong one is reported before a model is loaded.
-    texts = [None if Path(path).is_dir() else _read_source(path) for path in paths]
+    texts = [
+        None if is_retriever(path) or Path(path).is_dir() else _read_source(path) for path in paths
+    ]
     reader = None
     found: list[Reading | DocumentReading] = []
     for path, name, text in zip(paths, names, texts, strict=True):
@@ -284,7 +292,9 @@ def read_and_answer(
             )
             continue
         if read is not None:
-            raise InputError(f"{path}: --read is for folders and indexes of documents; omit it")
+            raise InputError(
+                f"{path}: --read is for folders, indexes and retrievers of documents; omit it"
+            )
         reader = reader or Reader.from_pretrained(model, device=device)
         answers = reader.answer_all(
             text.text, questions, mode=mode, threshold=threshold, exhaustive=exhaustive

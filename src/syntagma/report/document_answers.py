@@ -15,7 +15,15 @@ from syntagma.parse.sources.cache import cache_folder
 from syntagma.report.document_page import document_page
 from syntagma.report.outcome_text import outcome_line
 from syntagma.retrieval.index_folder import is_index
-from syntagma.tasks.open_qa.documents import READ_PASSAGES, DocumentAnswer, Index
+from syntagma.retrieval.registered import PREFIX as RETRIEVER
+from syntagma.retrieval.registered import load_retriever
+from syntagma.tasks.open_qa.documents import (
+    READ_PASSAGES,
+    DocumentAnswer,
+    DocumentReader,
+    Index,
+)
+from syntagma.tasks.open_qa.reader import OpenReader
 from syntagma.tasks.spans.answers import Mode
 from syntagma.tasks.spans.outcomes import DEFAULT_MODE
 from syntagma.tasks.spans.tidy import readable
@@ -26,17 +34,15 @@ LONGEST_EXCERPT = 240
 
 @dataclass(frozen=True, slots=True)
 class DocumentReading:
-    """Answers to questions about the documents of one index.
+    """Answers to questions about the documents of one index or search engine.
 
     Args:
-        name: name of the folder or index.
+        name: name of the folder, index or retriever.
         answers: the answer to each question.
-        index: the index that was asked.
     """
 
     name: str
     answers: tuple[DocumentAnswer, ...]
-    index: Index
 
     @staticmethod
     def line(answer: DocumentAnswer) -> str:
@@ -115,10 +121,10 @@ def ask_documents(
     on_problem: Callable[[str], None],
     progress: bool = False,
 ) -> DocumentReading:
-    """Answer questions from an index, or from a folder, whose index is kept in the cache.
+    """Answer questions from an index, a folder, whose index is kept in the cache, or a retriever.
 
     Args:
-        source: the folder of an index or of documents.
+        source: the folder of an index or of documents, or ``retriever:NAME``.
         questions: questions about the documents.
         name: name of the source, for the output.
         model: a reader.
@@ -131,6 +137,10 @@ def ask_documents(
     Raises:
         InputError: the index or the model cannot be used, or no document can be read.
     """
+    if is_retriever(source):
+        retriever = load_retriever(str(source), device=device)
+        opened = OpenReader.from_pretrained(model, device=device)
+        return _reading(name, DocumentReader(retriever, opened, top=read), questions, mode)
     if is_index(source):
         index = Index.open(source, device=device)
     else:
@@ -143,5 +153,15 @@ def ask_documents(
             progress=progress,
             device=device,
         )
-    reader = index.reader(model, top=read)
-    return DocumentReading(name, tuple(reader.stream(questions, mode=mode or DEFAULT_MODE)), index)
+    return _reading(name, index.reader(model, top=read), questions, mode)
+
+
+def is_retriever(source: str | Path) -> bool:
+    """Whether a source of answers is the name of a retriever, and not that of a file."""
+    return str(source).startswith(RETRIEVER) and not os.path.exists(source)
+
+
+def _reading(
+    name: str, reader: DocumentReader, questions: Sequence[str], mode: Mode | None
+) -> DocumentReading:
+    return DocumentReading(name, tuple(reader.stream(questions, mode=mode or DEFAULT_MODE)))

@@ -26,6 +26,8 @@ TASKS: Registry[type[Task[Any, Any]]] = Registry(
         "translation": "syntagma.tasks.translation.task:TranslationTask",
         "typing": "syntagma.tasks.typing.task:TypingTask",
     },
+    group="syntagma.tasks",
+    base="syntagma.tasks.task:Task",
 )
 """Everything that the package must know about a task is said by its class."""
 

@@ -373,11 +373,13 @@ class PredictorTask(Task[Example, Prediction], Generic[Example, Prediction, Pred
             "parsed_words_per_second": cache.parsed_words / cache.seconds,
         }
 
-    def parser_used(self, name: str = "") -> dict[str, str] | None:
+    def parser_used(self, name: AnyParser = "") -> dict[str, str] | None:
         """As :meth:`Task.parser_used`."""
         cache = self.predictor.texts.cache
         if cache is None:
             return None
+        if not isinstance(name, str):
+            return identify(type(name).__name__, cache.source)
         name = needed_source(name or self.model.config.parser, trees=self.model.reads_trees)
         return identify(name, cache.source)
 
@@ -387,7 +389,7 @@ class PredictorTask(Task[Example, Prediction], Generic[Example, Prediction, Pred
         name: ModelName,
         *,
         device: str = "cpu",
-        parser: str = "",
+        parser: AnyParser = "",
         precision: Precision | None = None,
     ) -> Self:
         """A saved predictor."""

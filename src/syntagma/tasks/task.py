@@ -21,6 +21,7 @@ from syntagma.encoders.model import SyntagmaModel
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
+from syntagma.parse.sources.load import AnyParser
 from syntagma.tasks.comparison.clusters import ClusterOf
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.properties import ExampleProperty
@@ -140,7 +141,7 @@ class Task(ABC, Generic[Example, Prediction]):
         name: ModelName,
         *,
         device: str = "cpu",
-        parser: str = "",
+        parser: AnyParser = "",
         precision: Precision | None = None,
     ) -> Self:
         """A saved model.
@@ -364,11 +365,12 @@ class Task(ABC, Generic[Example, Prediction]):
         found = {"encoder": find_model(self.model.config.base).identity()}
         return found if (parser := self.parser_used()) is None else found | {"parser": parser}
 
-    def parser_used(self, name: str = "") -> dict[str, str] | None:
+    def parser_used(self, name: AnyParser = "") -> dict[str, str] | None:
         """Name, version and digest of the parser whose trees the model reads, if it reads any.
 
         Args:
-            name: by which it was asked for, if not that of the model's settings.
+            name: by which it was asked for, if not that of the model's settings; or an object that
+                was given.
         """
         return None
 

@@ -361,7 +361,7 @@ def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[
             return "alpha"
         if module == "encoder" or name in pretrained:
             return "pretrained"
-        return "guide" if module in GUIDES and "guide" in rates else "head"
+        return "guide" if "guide" in rates and module in GUIDES else "head"
 
     groups: dict[tuple[str, bool], list[nn.Parameter]] = {}
     for name, parameter in model.named_parameters():

@@ -166,7 +166,7 @@ def _readers(kinds: Sequence[str]) -> str:
     columns = set().union(*(COLUMNS[kind] for kind in kinds))
     names = [
         name
-        for name, guide in GUIDES.items()
+        for name, guide in GUIDES.usable()
         if columns.intersection(guide.columns_of(guide.settings_class()))
     ]
     return " or ".join(names)

@@ -13,6 +13,7 @@ from syntagma.parse.sources.adapters import SpacySource, StanzaSource
 from syntagma.parse.sources.cache import CachedSource, ParseCache, cache_folder
 from syntagma.parse.sources.controls import ChainSource, NoisySource, RandomTreeSource
 from syntagma.parse.sources.given_words import GivenWordsSource
+from syntagma.parse.sources.registered import PARSERS, make_parser
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.parse.sources.tacred import TacredSource
 from syntagma.parse.sources.tagger import Tagger, TaggerSource, gives_trees
@@ -121,10 +122,12 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
             ``linear`` (``linear:left``), which attaches each word to the previous word;
             ``linear:right``, which attaches it to the next word; ``random`` (``random:SEED``);
             ``noisy:SHARE:SOURCE`` (``noisy:SHARE,SEED:SOURCE``), another source with a share of
-            its heads replaced; or ``noisy_tags:SHARE:SOURCE``, with a share of its tags replaced.
+            its heads replaced; or ``noisy_tags:SHARE:SOURCE``, with a share of its tags replaced;
+            or ``NAME`` or ``NAME:ARGUMENT`` of a parser that a package offers or that was
+            registered (:mod:`syntagma.parse.sources.registered`).
         device: device to compute on.
         mode: ``raw`` for running text, ``words`` for words separated by spaces, which are kept by
-            all sources except ``tacred``, ``spacy`` and ``stanza``.
+            all sources except ``tacred``, ``spacy``, ``stanza``, and what a package offers.
 
     Raises:
         InputError: the name is not that of a parse source.
@@ -149,13 +152,19 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
     if (noise := read_noise(name)) is not None:
         source = kept_source(noise.source, device, mode)
         return NoisySource(source, noise.share, noise.seed, what=noise.what)
+    # A name with a colon could be taken for one on the hub, where there is nothing to find.
+    if ":" in name and kind in PARSERS:
+        return make_parser(name, device=device, mode=mode)
     if (ref := find_model(name)).kind == "model":
         parser = load_parser(ref, device=device)
         return GivenWordsSource(parser) if mode == "words" else parser
+    if kind in PARSERS:
+        return make_parser(name, device=device, mode=mode)
     raise InputError(
         f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, conllu:FILE, "
         f"parquet:FOLDER, tacred:FILE, spacy:NAME, stanza:LANGUAGE, tagger:NAME, linear, "
-        f"linear:right, random, random:SEED, or noisy:SHARE:SOURCE or noisy_tags:SHARE:SOURCE"
+        f"linear:right, random, random:SEED, {''.join(f'{own}, ' for own in PARSERS)}"
+        f"or noisy:SHARE:SOURCE or noisy_tags:SHARE:SOURCE{PARSERS.hint()}"
     )
 
 
@@ -202,7 +211,8 @@ def needed_source(name: str, *, trees: bool) -> str:
     """Return the name of the source to load for a model that may read words only.
 
     A parser's sentences and words are those of the segmentation, which needs no parser: for them,
-    ``linear`` is loaded instead.  Files of parsed texts, spaCy and Stanza have words of their own.
+    ``linear`` is loaded instead.  Files of parsed texts, spaCy, Stanza, and parsers that packages
+    offer have words of their own.
 
     Args:
         name: as for :func:`load_source`.
@@ -217,6 +227,8 @@ def needed_source(name: str, *, trees: bool) -> str:
         return needed_source(noise.source, trees=False)
     kind = name.partition(":")[0]
     if kind in ("conllu", "parquet", "tacred", "spacy", "stanza"):
+        return name
+    if ":" in name and kind in PARSERS:
         return name
     is_known = kind in ("linear", "random", "tagger") or find_model(name).kind == "model"
     return "linear" if is_known else name

@@ -12,7 +12,11 @@ Mode = Literal["raw", "words"]
 
 
 class ParseSource(Protocol):
-    """Anything that returns parses of texts."""
+    """Anything that returns parses of texts.
+
+    An object with these two attributes can be given wherever a parser is named.  It need not be
+    derived from this class.
+    """
 
     @property
     def fingerprint(self) -> str:

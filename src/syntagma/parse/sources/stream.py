@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -9,9 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from syntagma.batches import batched
+from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError
 from syntagma.files import BYTE_ORDER_MARK, read_lines
 from syntagma.parse.parser import JointParser
+from syntagma.parse.sources.source import ParseSource
 from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
 from syntagma.text.segmentation.segment import segment_stream
 from syntagma.text.sentence import Parse, Sentence
@@ -38,26 +41,33 @@ class ParsedSentence(NamedTuple):
 
 
 def parse_file(
-    path: str | Path, parser: JointParser, *, kind: str = "text"
+    path: str | Path, parser: JointParser | ParseSource, *, kind: str = "text"
 ) -> Iterator[ParsedSentence]:
     """Parse a file sentence by sentence, in constant memory.
 
     Args:
         path: a file, perhaps compressed as ``.gz``, or ``-`` for standard input.
-        parser: the parser.
+        parser: the parser, or another source of parses, which divides running text itself.
         kind: ``text`` for running text; ``lines`` for one sentence per line; ``words`` for one
             sentence per line with words separated by spaces, which are kept; or ``conllu``, whose
             words are kept.
 
     Raises:
-        InputError: the kind is unknown, or the file cannot be read or is not of this kind.
+        InputError: the kind is unknown, or the file cannot be read or is not of this kind; or
+            other sentences and words are given than running text to a source that keeps none.
     """
     if kind not in (*MODES, "conllu"):
         known = ", ".join((*MODES, "conllu"))
         raise InputError(
             f"--from must be one of {known}, or parquet from `syntagma annotate`; got {kind!r}"
         )
+    if not isinstance(parser, JointParser) and kind != "text":
+        raise InputError(
+            f"--from {kind}: the sentences and words of the input are kept by {DEFAULT_PARSER} and "
+            f"other parsers of this package only; use one of them, or --from text"
+        )
     if kind == "conllu":
+        assert isinstance(parser, JointParser)
         yield from _parse_treebank(read_conllu(path), parser)
         return
     is_empty = True
@@ -77,13 +87,18 @@ def _parse_treebank(
         yield from map(ParsedSentence, parses, chunk)
 
 
-def _parse_lines(lines: Iterator[str], parser: JointParser, kind: str) -> Iterator[ParsedSentence]:
+def _parse_lines(
+    lines: Iterator[str], parser: JointParser | ParseSource, kind: str
+) -> Iterator[ParsedSentence]:
     """Parse lines.  Line ends and a byte-order mark count as characters in the offsets."""
     pending: list[_Pending] = []
     # The byte-order mark is not text, but offsets refer to the file, which contains it.
     first_line = next(lines, "")
     first_text = first_line.removeprefix(BYTE_ORDER_MARK)
     offset = len(first_line) - len(first_text)
+    if not isinstance(parser, JointParser):
+        yield from _parse_paragraphs(chain([first_text], lines), parser, offset)
+        return
     for text, sentences in segment_stream(chain([first_text], lines), mode=MODES[kind]):
         pending += [_Pending(sentence, text, offset) for sentence in sentences]
         offset += len(text)
@@ -91,6 +106,26 @@ def _parse_lines(lines: Iterator[str], parser: JointParser, kind: str) -> Iterat
             yield from _parse_pending(pending, parser)
             pending = []
     yield from _parse_pending(pending, parser)
+
+
+def _parse_paragraphs(
+    lines: Iterable[str], source: ParseSource, offset: int
+) -> Iterator[ParsedSentence]:
+    """Parse running text with a source that divides it itself, paragraph by paragraph."""
+    texts: deque[str] = deque()
+
+    def paragraphs() -> Iterator[str]:
+        for text, _ in segment_stream(lines, mode="raw"):
+            texts.append(text)
+            yield text
+
+    # A source may read ahead, but answers in order.
+    for parses in source.parse_texts(paragraphs()):
+        text = texts.popleft()
+        for parse in parses:
+            rows = TreebankSentence.from_parse(parse, text=text)
+            yield ParsedSentence(replace(parse, sentence=parse.sentence.shift(offset)), rows)
+        offset += len(text)
 
 
 class _Pending(NamedTuple):

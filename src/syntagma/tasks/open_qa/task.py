@@ -17,6 +17,7 @@ from syntagma.encoders.reference import ModelName
 from syntagma.errors import InputError
 from syntagma.models.open_model import OpenModel
 from syntagma.outputs import write_json
+from syntagma.parse.sources.load import AnyParser
 from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.collect import warn_of_skipped
 from syntagma.tasks.comparison.properties import ANSWERS, QUESTION
@@ -96,7 +97,7 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
         name: ModelName,
         *,
         device: str = "cpu",
-        parser: str = "",
+        parser: AnyParser = "",
         precision: Precision | None = None,
     ) -> Self:
         """Load a saved reader of this task, or of the task ``spans``."""

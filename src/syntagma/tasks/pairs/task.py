@@ -164,7 +164,9 @@ class PairTask(LabelTask[PairExample, Relation, PairClassifier]):
         if not labels["labels"]:
             raise InputError(f"none of the {len(examples)} pairs has a label to train on")
         model = new_model(PairModel, experiment, labels=labels)
-        return cls(PairClassifier(model, **training_options(model, experiment)))
+        # A task of a plug-in may have a classifier of its own.
+        classifier: Any = cls.predictor_class(model, **training_options(model, experiment))
+        return cls(classifier)
 
     @classmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[PairExample]:

@@ -32,6 +32,7 @@ from syntagma.parse.scores import (
     double_arguments,
     group_order,
 )
+from syntagma.parse.sources.load import AnyParser
 from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.comparison.clusters import text_of
 from syntagma.tasks.comparison.comparisons import ComparedMetric
@@ -113,7 +114,7 @@ class ParsingTask(Task[TreeExample, Parse]):
         """The scorer."""
         return self.parser.model
 
-    def parser_used(self, name: str = "") -> dict[str, str] | None:
+    def parser_used(self, name: AnyParser = "") -> dict[str, str] | None:
         """The parser itself, once it is saved."""
         return None if self.model.source is None else self.model.source.identity()
 
@@ -154,7 +155,7 @@ class ParsingTask(Task[TreeExample, Parse]):
         name: ModelName,
         *,
         device: str = "cpu",
-        parser: str = "",
+        parser: AnyParser = "",
         precision: Precision | None = None,
     ) -> Self:
         """Load a saved parser.

@@ -26,6 +26,7 @@ from syntagma.models.pretraining_model import (
     PretrainingScores,
 )
 from syntagma.outputs import write_json
+from syntagma.parse.sources.load import AnyParser
 from syntagma.syntax.sequences import Part
 from syntagma.tasks.examples import fingerprint
 from syntagma.tasks.experiment import Experiment
@@ -199,7 +200,7 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         name: ModelName,
         *,
         device: str = "cpu",
-        parser: str = "",
+        parser: AnyParser = "",
         precision: Precision | None = None,
     ) -> Self:
         """Load a saved model.
