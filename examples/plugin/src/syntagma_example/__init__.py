@@ -1,0 +1,1 @@
+"""An example of a package with parts for Syntagma; its pyproject.toml names them."""
