@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 from haystack import Document, Pipeline, component
 from haystack.components.preprocessors import DocumentSplitter
-from haystack.components.retrievers import TextEmbeddingRetriever
+from haystack.components.retrievers import SentenceWindowRetriever, TextEmbeddingRetriever
 from haystack.components.retrievers.in_memory import (
     InMemoryBM25Retriever,
     InMemoryEmbeddingRetriever,
@@ -247,6 +247,17 @@ def test_splits_are_described_as_haystack_describes_them():
             start, end = shared["range"]
             assert neighbour.content[start:end] in one.content
             assert end > start
+
+
+def test_the_window_around_a_split_is_the_text_of_the_document():
+    document = Document(content=LETTER)
+    splits = SyntagmaSentenceSplitter().run(documents=[document])["documents"]
+    store = InMemoryDocumentStore()
+    store.write_documents(splits)
+    around = SentenceWindowRetriever(store, window_size=1).run(retrieved_documents=[splits[2]])
+    (text,) = around["context_windows"]
+    start = splits[1].meta["split_idx_start"]
+    assert text == LETTER[start:]
 
 
 @pytest.fixture(scope="module")
