@@ -100,22 +100,23 @@ def _read_packages() -> Iterator[Plugin]:
 
     seen: set[str] = set()
     for package in metadata.distributions():
-        # Most packages are skipped by this line, without parsing anything.
-        if PREFIX not in (package.read_text("entry_points.txt") or ""):
-            continue
-        name = package.metadata["Name"] or "?"
-        # Python imports the first of two packages with the same name.
-        if (key := name.lower().replace("-", "_")) in seen:
-            continue
-        seen.add(key)
+        name = "?"
         try:
+            # Most packages are skipped by this line, without parsing anything.
+            if PREFIX not in (package.read_text("entry_points.txt") or ""):
+                continue
+            name = package.metadata["Name"] or name
             entries = [each for each in package.entry_points if each.group.startswith(PREFIX)]
         except Exception as error:
             log.warning("package %s: entry_points.txt cannot be read: %s", name, _cause(error))
             continue
+        # Python imports the first of two packages with the same name.
+        if (key := name.lower().replace("-", "_")) in seen:
+            continue
+        seen.add(key)
         for each in entries:
-            yield Plugin(each.name, each.value.split("[")[0].strip(), each.group, name,
-                         package.version)  # fmt: skip
+            place = each.value.partition("[")[0].strip()
+            yield Plugin(each.name, place, each.group, name, package.version)
 
 
 def import_file(path: str | Path, *, said_by: str = "--import") -> None:

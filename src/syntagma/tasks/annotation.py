@@ -41,10 +41,10 @@ def annotate_files(
             :func:`syntagma.parse.corpora.runner.annotate` raises it.
     """
     kind, reader = settings.kind, None
-    if kind in TASKS:
+    if kind and kind not in KINDS:
+        if kind not in TASKS:
+            raise InputError(f"--from must be one of {', '.join((*KINDS, *TASKS))}; got {kind!r}")
         reader = partial(_task_records, task=kind, skip_bad=settings.skip_bad)
-    elif kind and kind not in KINDS:
-        raise InputError(f"--from must be one of {', '.join((*KINDS, *TASKS))}; got {kind!r}")
     return annotate(
         inputs,
         out,
