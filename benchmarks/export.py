@@ -79,7 +79,10 @@ def main(arguments: Sequence[str] | None = ()) -> None:
     given = parser.parse_args(arguments)
     ready = [name for name in names_of("reader") if find_encoder(NAMED_MODELS[name].encoder)]
     with tempfile.TemporaryDirectory() as folder:
-        rows = [row_of(name, Path(folder), given.repeat) for name in given.reader or size(ready, ready[:1])]
+        rows = [
+            row_of(name, Path(folder), given.repeat)
+            for name in given.reader or size(ready, ready[:1])
+        ]
     show("export", rows)
 
 
