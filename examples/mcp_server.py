@@ -26,8 +26,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from syntagma import Index, InputError, SyntagmaError, load_parser
 from syntagma.extraction.find import find_documents
-from syntagma.parse.json_format import parse_values
 from syntagma.retrieval.retriever import Passage
+from syntagma.text.json_format import parse_values
 
 LONGEST_QUESTION, LONGEST_TEXT, MOST_PASSAGES = 2_000, 20_000, 20
 INSTRUCTIONS = (

@@ -23,7 +23,9 @@ from tests.qa_models import save_qa_model
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-SLOW_PAGES = {"docs/export.md", "docs/train.md", "docs/use.md"}
+SLOW_PAGES = {
+    "docs/export.md", "docs/notebooks.md", "docs/train.md", "docs/use.md",
+}  # fmt: skip
 """Pages whose Python takes more than a few seconds."""
 COMMANDS = typer.main.get_command(app).commands
 

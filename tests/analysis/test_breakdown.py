@@ -201,7 +201,7 @@ def test_scores_are_means_over_groups(runs):
     lengths = break_down(runs, "question_length")
     assert lengths.table().startswith("exact (%) by question_length, one group per value\n")
     assert "slope" in lengths.table()
-    values = json.loads(json.dumps(lengths.as_json()))
+    values = json.loads(json.dumps(lengths.to_dict()))
     assert [group["scores"]["plain"] for group in values["groups"]] == list(
         lengths.systems["plain"]
     )

@@ -38,7 +38,7 @@ def test_two_span_runs_are_compared_by_mcnemars_test(tmp_path):
     assert system.difference == pytest.approx(30)
     assert says(found.table(), "p McNemar's exact test `exact`")
     assert says(found.table(), "resampled permutation test n = 10")
-    assert json.loads(json.dumps(found.as_json()))["systems"][1]["name"] == "sg-net"
+    assert json.loads(json.dumps(found.to_dict()))["systems"][1]["name"] == "sg-net"
 
 
 def test_seeds_of_one_experiment_are_one_system(tmp_path):

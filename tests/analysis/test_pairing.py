@@ -60,12 +60,12 @@ def test_runs_with_the_same_seeds_and_data_are_paired(tmp_path):
     )  # fmt: skip
     assert system.p_seeds == pytest.approx(expected.pvalue)
     assert system.difference == pytest.approx(np.mean(ours) - np.mean(theirs))
-    values = found.as_json()["systems"][1]
+    values = found.to_dict()["systems"][1]
     low, high = expected.confidence_interval()
     assert (values["seeds_low"], values["seeds_high"]) == pytest.approx((low, high))
     assert values["p_seeds"] == values["p_seeds_holm"] == pytest.approx(expected.pvalue)
     assert {"examples_low", "p_examples", "both_high", "both_detectable"} <= values.keys()
-    assert found.as_json()["n_clusters"] == 30
+    assert found.to_dict()["n_clusters"] == 30
     # The papers' test is only shown where runs are not paired; its value is kept.
     assert 0 < system.p_value < 1
     assert "p" not in found.rows()[0]
@@ -75,7 +75,7 @@ def test_runs_with_the_same_seeds_and_data_are_paired(tmp_path):
     assert says(table, "sg-net paired 4 shared seeds 1, 2, 3, 4")
     assert says(table, "bootstrap 30 paragraphs 120 9,999")
     assert [row[1] for row in found.interval_rows()] == ["over", "seeds", "examples", "both"]
-    json.dumps(found.as_json(), allow_nan=False)
+    json.dumps(found.to_dict(), allow_nan=False)
 
 
 def test_the_order_of_runs_and_the_names_of_folders_change_nothing(tmp_path):
@@ -161,7 +161,7 @@ def test_a_single_seed_has_no_interval_over_seeds(tmp_path):
     system = (found := compare_runs(folders)).systems[1]
     assert system.intervals.keys() == {"examples"}
     assert (system.p_seeds, system.seeds_test) == (None, "")
-    assert found.as_json()["systems"][1]["seeds_low"] is None
+    assert found.to_dict()["systems"][1]["seeds_low"] is None
     assert says(found.table(), "one run of each nothing other seeds McNemar's exact")
     assert [row[1] for row in found.interval_rows()] == ["over", "examples"]
     # The only shared seed of a system with more runs.
@@ -188,7 +188,7 @@ def test_all_comparisons_with_the_control_are_one_family(tmp_path):
     folders = systems(tmp_path, ("none", "sg-net", "poi-net", "seprem"))
     found = compare_runs(folders)
     for over in ("seeds", "examples", "both"):
-        values = found.as_json()["systems"][1:]
+        values = found.to_dict()["systems"][1:]
         expected = holm([value[f"p_{over}"] for value in values])
         assert [value[f"p_{over}_holm"] for value in values] == pytest.approx(expected)
     assert found.interval_rows()[0][5] == "p (Holm)"
@@ -201,7 +201,7 @@ def test_all_comparisons_with_the_control_are_one_family(tmp_path):
     some = compare_runs(folders[:10])
     assert some.systems[2].shared_seeds == (1, 2)
     assert "both" not in some.systems[2].intervals
-    values = some.as_json()["systems"]
+    values = some.to_dict()["systems"]
     assert values[1]["p_both_holm"] == pytest.approx(min(1, 2 * values[1]["p_both"]))
     with pytest.raises(InputError, match=naming("--control sgnet 'sg-net' poi-net")):
         compare_runs(folders, control="sgnet")

@@ -63,7 +63,7 @@ def test_a_folder_has_all_that_a_program_needs(exported, pair_model):
 
 def test_parity_is_stored(exported):
     stored = json.loads((exported.folder / "parity.json").read_text())
-    assert stored == exported.parity.as_dict()
+    assert stored == exported.parity.to_dict()
     assert stored["n_examples"] == stored["n_predictions"] == 16
     assert stored["equal_predictions"] == 1
     assert 0 <= stored["mean_difference"] <= stored["largest_difference"] < 1e-4

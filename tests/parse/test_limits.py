@@ -10,13 +10,13 @@ import pytest
 
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.encode import SentenceEncoder
-from syntagma.parse.json_format import format_json
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.cache import CachedSource, ParseCache
 from syntagma.parse.sources.stream import parse_file
 from syntagma.parse.trees import are_trees
 from syntagma.syntax.tokenizer import SyntaxTokenizer
 from syntagma.text.conllu import parse_conllu
+from syntagma.text.json_format import format_json
 from syntagma.text.limits import MAX_CHARACTERS, MAX_WORDS, READ_CHARACTERS
 from syntagma.text.sentence import Parse, Sentence
 

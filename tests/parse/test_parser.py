@@ -145,7 +145,7 @@ def test_unusual_words_are_parsed(parser, forms):
     [
         ("We can't", "list sentences We can't"),
         (None, "list sentences None"),
-        (Sentence.from_words(["No"]), "list sentences Sentence("),
+        (Sentence.from_words(["No"]), "list sentences Sentence 'No'"),
         ([Sentence.from_words(["No"]), "a b"],
          "sentence 2 a b parse_text() Sentence.from_words([…])"),
         ([Parse(Sentence.from_words(["No"]), (0,))], "sentence 1 Parse Sentence.from_words([…])"),

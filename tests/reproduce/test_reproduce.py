@@ -329,7 +329,7 @@ def test_a_result_is_recorded_in_the_index(tmp_path, monkeypatch):
     value = Reproduction(
         "seprem", "table2", "", "cpu", 1, "default", "2026-11-30", found,
         ("seeds: 1; the paper uses 3",), (), ("FIGER",), settings,
-    ).as_json()  # fmt: skip
+    ).to_dict()  # fmt: skip
     result = tmp_path / "result.json"
     result.write_text(json.dumps(value))
     try:

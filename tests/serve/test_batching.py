@@ -259,7 +259,7 @@ def test_answers_of_many_clients_at_once_are_those_of_direct_calls(serving, oper
     count = float(shared.partition('syntagma_batch_jobs_count{operation="answer"} ')[2].split()[0])
     assert count < 20  # They did share batches.
     for (text, question), answer in zip(asked, found, strict=True):
-        direct = reader.answer(text, question).as_dict()
+        direct = reader.answer(text, question).to_dict()
         assert answer["question"] == question
         assert answer["text"] == direct["text"]
         assert answer["confidence"] == pytest.approx(direct["confidence"], abs=1e-5)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from syntagma.parse.json_format import parse_values
+from syntagma.text.json_format import parse_values
 from tests.conftest import SENTENCES
 from tests.messages import says
 
@@ -30,7 +30,7 @@ def test_answers_are_those_of_the_reader(client, operations):
     found = response.json()
     assert found["model"] == "spans"
     reader = operations.loaded.readers["spans"]
-    direct = [each.as_dict() for each in reader.answer_all(TEXT, QUESTIONS, mode="lenient")]
+    direct = [each.to_dict() for each in reader.answer_all(TEXT, QUESTIONS, mode="lenient")]
     for answer in direct:
         answer["candidates"] = answer["candidates"][:2]
     assert found["answers"] == as_json(direct)
@@ -138,7 +138,7 @@ def test_models_of_every_task_predict(client, operations, task):
     found = response.json()
     assert (found["model"], found["task"]) == (task, task)
     direct = operations.loaded.predictors[task](*INPUTS[task].values())
-    values = direct.as_dict() if hasattr(direct, "as_dict") else direct._asdict()
+    values = direct.to_dict() if hasattr(direct, "to_dict") else direct._asdict()
     expected = as_json(values)
     for prediction in found["predictions"]:
         assert prediction.keys() == expected.keys()

@@ -98,8 +98,8 @@ def test_p_values_are_corrected_over_all_pairs_of_a_study(study_file, tmp_path):
     for pair in found.pairs:
         for over, interval in pair.compared.intervals.items():
             assert pair.compared.corrected[over] >= interval.p_value
-    assert str(tmp_path) not in json.dumps(found.as_json())
-    rows = found.as_json()["comparisons"]
+    assert str(tmp_path) not in json.dumps(found.to_dict())
+    rows = found.to_dict()["comparisons"]
     assert [(row["system"], row["control"]) for row in rows] == [
         ("sg-net", "sg-net-random"),
         ("sg-net", "plain"),

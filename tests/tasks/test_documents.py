@@ -63,7 +63,7 @@ def test_offsets_are_in_the_text_of_the_document(index, reader):
 
 def test_an_answer_names_its_place(index, reader):
     answer = DocumentReader(index, reader).answer("Who cried?", mode="lenient")
-    values = json.loads(json.dumps(answer.as_dict()))
+    values = json.loads(json.dumps(answer.to_dict()))
     if answer.outcome == "none":
         assert (values["source"], values["heading"], values["start"]) == ("", "", None)
     else:
@@ -116,7 +116,7 @@ def test_nothing_found_is_no_answer(reader):
 
     answer = DocumentReader(Nothing(), reader).answer("Who cried?")
     assert (answer.outcome, answer.source, answer.passages) == ("none", "", ())
-    assert answer.as_dict()["source"] == ""
+    assert answer.to_dict()["source"] == ""
 
 
 def test_wrong_questions_are_refused(index, reader):

@@ -199,7 +199,7 @@ def test_an_answer_from_paragraphs_says_the_same_as_one_from_a_passage_and_where
     assert (of_many.sentence, of_many.mode) == (of_one.sentence, "balanced")
     assert [part.paragraph for part in of_many.spans] == [1, 1, 1]
     assert outcome_line(of_many) == outcome_line(of_one)
-    many, one = (json.loads(json.dumps(answer.as_dict())) for answer in (of_many, of_one))
+    many, one = (json.loads(json.dumps(answer.to_dict())) for answer in (of_many, of_one))
     assert (many["paragraph"], many["pid"]) == (1, "b")
     assert many.keys() - one.keys() == {"paragraph", "pid"}
     assert one.keys() <= many.keys()
@@ -207,7 +207,7 @@ def test_an_answer_from_paragraphs_says_the_same_as_one_from_a_passage_and_where
         key: one["spans"][0][key] for key in ("score", "share")
     }
     nothing = give_open_answer(pool("Who?", [], OpenHead()), {}, OpenHead(), "balanced")
-    assert (nothing.as_dict()["null_odds"], nothing.paragraph, nothing.pid) == (None, None, "")
+    assert (nothing.to_dict()["null_odds"], nothing.paragraph, nothing.pid) == (None, None, "")
 
 
 def constant(kind, confidence, no_answer):
@@ -265,14 +265,14 @@ def test_shares_of_outcomes():
     answers = [give_answer(*pair) for pair in zip(given, [PASSAGE] * 4, settings, strict=True)]
     answers.append(give_answer(predictions[0], PASSAGE, head(0.9, 0.05)))
     counts = OutcomeCounts.of(golds, answers)
-    values = counts.as_dict()
+    values = counts.to_dict()
     assert (values["answer"], values["unsure"], values["none"]) == (60, 20, 20)
     for name in ("right", "wrong", "unsure", "none"):
         assert values[f"HasAns_{name}"] == 25
     assert values["NoAns_answer"] == 100
     assert values["right_of_answered"] == pytest.approx(100 / 3)
     assert values["HasAns_shown_f1"] == 50
-    assert (counts + counts).as_dict() == values
+    assert (counts + counts).to_dict() == values
 
 
 def scores(golds, predictions, settings):

@@ -151,7 +151,7 @@ def test_metrics_by_hand():
 def test_groups_without_questions_have_no_metrics():
     assert "NoAns_f1" not in evaluate_spans([question(1, ["noon"])], {"q1": ""})
     assert "HasAns_f1" not in evaluate_spans([question(1, [])], {"q1": ""})
-    assert SpanScore().as_dict() == {"exact": 0.0, "f1": 0.0, "total": 0}
+    assert SpanScore().to_dict() == {"exact": 0.0, "f1": 0.0, "total": 0}
 
 
 def test_a_missing_prediction_is_wrong_and_counted():
@@ -176,7 +176,7 @@ def test_scores_of_parts_add_up(data):
     whole = SpanScore.of(rows)
     for cut in range(len(rows) + 1):
         parts = SpanScore.of(rows[:cut]) + SpanScore.of(rows[cut:])
-        assert parts.as_dict() == pytest.approx(whole.as_dict())
+        assert parts.to_dict() == pytest.approx(whole.to_dict())
     assert whole.overall.exact == sum(row.exact for row in rows)
     assert whole.f1 == pytest.approx(100 * sum(row.f1 for row in rows) / max(len(rows), 1))
 
@@ -233,7 +233,7 @@ def test_no_threshold_is_better_than_the_fitted_one(data, metric):
     assert math.isfinite(fitted.threshold)
     assert fitted.value == pytest.approx(best_by_trying(rows, odds, metric))
     assert mean_at(rows, odds, fitted.threshold, metric) == pytest.approx(fitted.value)
-    applied = SpanScore.of(abstain(rows, odds, fitted.threshold)).as_dict()
+    applied = SpanScore.of(abstain(rows, odds, fitted.threshold)).to_dict()
     assert applied[metric] == pytest.approx(fitted.value)
 
 

@@ -12,6 +12,7 @@ from syntagma.models.observe import observe
 from syntagma.models.turns import turns_of
 from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.load import load_source
+from syntagma.reprs import full_repr
 from syntagma.syntax.tokenizer import SyntaxTokenizer
 from syntagma.tasks import find_task
 from syntagma.text.alignment import cut
@@ -61,7 +62,7 @@ def test_a_shared_predictor_gives_the_results_of_one_thread(name, guides, tiny_e
     n_calls = N_CALLS if (name, guides) in QUICK else 3 * N_CALLS
     found = concurrently(lambda number: task.predict(parts[number]), len(parts), n_calls)
     for number, prediction in enumerate(found):
-        assert repr(prediction) == repr(alone[number % len(parts)])
+        assert full_repr(prediction) == full_repr(alone[number % len(parts)])
 
 
 def test_a_shared_cache_keeps_the_parses_that_a_thread_waits_for(tmp_path):

@@ -80,7 +80,7 @@ class TestMetrics:
     FOUND = (("a", "b"), ("b",), ("a",), (), ())
 
     def test_metrics_by_hand(self):
-        values = TypingCounts.of_all(self.GOLD, self.FOUND).as_dict()
+        values = TypingCounts.of_all(self.GOLD, self.FOUND).to_dict()
         # Right: a of the first mention, b of the second; 4 types are predicted, 4 are gold.
         assert values["precision"] == values["recall"] == values["f1"] == 50
         # Precisions 1/2, 1, 0, –, –; recalls 1, 1/2, –, 0, –; both averaged over all five mentions.
@@ -97,9 +97,9 @@ class TestMetrics:
 
     def test_empty_gold_and_predicted_sets(self):
         for gold, found in (((), ("a",)), (("a",), ()), ((), ())):
-            values = TypingCounts.of(gold, found).as_dict()
+            values = TypingCounts.of(gold, found).to_dict()
             assert values["f1"] == values["macro_f1"] == 0
-        assert TypingCounts().as_dict()["f1"] == 0
+        assert TypingCounts().to_dict()["f1"] == 0
         assert typing_f1((), ()) == 1
         assert typing_f1(("a",), ()) == 0
         assert typing_f1(("a", "b"), ("b",)) == pytest.approx(2 / 3)

@@ -20,6 +20,7 @@ from syntagma.drawing.plotting import MARKERS, draw_panels, shown_name, style_of
 from syntagma.drawing.series import draw_bars
 from syntagma.drawing.tables import aligned, signed
 from syntagma.errors import InputError
+from syntagma.reprs import brief, counted
 from syntagma.settings import nearest
 from syntagma.tasks import TASKS, find_task
 
@@ -33,7 +34,7 @@ UNITS = {"parse_confidence": ", %"}
 """Units of properties that are not counts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Breakdown:
     """Scores of systems on groups of examples.
 
@@ -48,6 +49,9 @@ class Breakdown:
     score: str
     systems: dict[str, tuple[float, ...]]
     title: str = ""
+
+    def __repr__(self) -> str:
+        return brief(self, self.caption, counted(len(self.systems), "system"))
 
     @property
     def caption(self) -> str:
@@ -67,7 +71,7 @@ class Breakdown:
             rows.append(["slope", "", *(signed(slope, 3) for slope in slopes)])
         return rows
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values: each group with its scores, and trend lines for numbers."""
         names = list(self.systems)
         groups = [

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from syntagma.analysis.intervals import LEVEL, Interval
-from syntagma.drawing.tables import aligned, markdown, signed, spread
+from syntagma.drawing.svg import escape
+from syntagma.drawing.tables import aligned, html_table, markdown, signed, spread
+from syntagma.reprs import brief, counted, quoted
 
 OVER = ("seeds", "examples", "both")
 """What an interval is over: what varies, and would be different another time."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ComparedSystem:
     """A line of a comparison: the runs of one experiment with different seeds.
 
@@ -57,6 +60,10 @@ class ComparedSystem:
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     corrected: Mapping[str, float] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        difference = "baseline" if self.p_value is None else f"Δ {signed(self.difference)}"
+        return brief(self, quoted(self.name), counted(len(self.runs), "run"), difference)
+
     @property
     def p_seeds(self) -> float | None:
         """p-value over seeds: of the paired t-test if paired, else of Welch's; not corrected."""
@@ -68,7 +75,7 @@ class ComparedSystem:
         """The test over seeds: ``paired t``, ``welch``, or empty if there is none."""
         return ("paired t" if self.paired else "welch") if "seeds" in self.intervals else ""
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values; those of an interval are in keys such as ``seeds_low``."""
         values = asdict(self)
         del values["intervals"], values["corrected"]
@@ -83,7 +90,7 @@ class ComparedSystem:
         return values
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
     """A comparison of systems on the same examples, tested if there is more than one.
 
@@ -113,15 +120,29 @@ class Comparison:
     clusters: str = ""
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        systems = ", ".join(system.name for system in self.systems)
+        examples = counted(self.n_examples, "example")
+        return brief(self, quoted(systems), f"{self.metric} of {self.task}", examples)
+
+    def _repr_html_(self) -> str:
+        tables = "".join(html_table(rows) for rows in (self.rows(), self.interval_rows()) if rows)
+        notes = "".join(f"<p>{escape(line)}</p>" for line in self.lines())
+        return f'<div class="syntagma-comparison">{tables}{notes}</div>'
+
     @property
     def others(self) -> tuple[ComparedSystem, ...]:
         """The systems that are compared with the baseline."""
         return self.systems[1:]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         values = {key: getattr(self, key) for key in self.__slots__ if key != "systems"}
-        return values | {"systems": [system.as_json() for system in self.systems]}
+        return values | {"systems": [system.to_dict() for system in self.systems]}
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as one line of JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def rows(self) -> list[list[str]]:
         """Return the cells of the table of scores, header first.

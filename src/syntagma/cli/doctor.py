@@ -25,6 +25,7 @@ EXTRAS = {
     "cluster": ("ray",),
     "parsers": ("spacy", "stanza"),
     "haystack": ("haystack",),
+    "nltk": ("nltk",),
     "serve": ("fastapi", "uvicorn", "prometheus_client"),
     "export": ("onnx", "onnxruntime", "onnxscript"),
 }

@@ -118,7 +118,7 @@ def reproduce(
             typer.echo(line)
         return
     found = work.reproduce(plan, say=typer.echo)
-    write_json_file(json_file, found.as_json())
+    write_json_file(json_file, found.to_dict())
     typer.echo(f"\n{found.table()}\n\n→ {plan.folder}")
 
 
@@ -135,7 +135,7 @@ def _compare_systems(
             typer.echo(work.run_line(run))
         return
     found = work.compare_systems(runs, setting, say=typer.echo)
-    write_json_file(json_file, found.as_json() if found else {})
+    write_json_file(json_file, found.to_dict() if found else {})
     typer.echo(f"\n{found.table()}" if found else f"→ {runs[0].folder.parent}")
 
 
@@ -200,7 +200,7 @@ def sweep(
         config, folder, read_space(space or ()), tuple(overrides or ()), seeds=seeds, metric=metric
     )
     found = run_sweep(wanted, trials, say=typer.echo)
-    write_json_file(json_file, found.as_json())
+    write_json_file(json_file, found.to_dict())
     typer.echo(f"\n{found.table()}\n\n→ {folder}")
 
 
@@ -270,6 +270,6 @@ def study(
         )  # fmt: skip
         typer.echo(f"\n{found.table()}\n")
         results.append(found)
-    write_json_file(json_file, {found.name: found.as_json() for found in results})
+    write_json_file(json_file, {found.name: found.to_dict() for found in results})
     if plot is not None:
         results[0].write_plot(plot)

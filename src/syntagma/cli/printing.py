@@ -9,11 +9,11 @@ from typing import IO
 from syntagma.drawing.tree_svg import document_svg
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError
-from syntagma.parse.json_format import format_json
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.source import ParseSource
 from syntagma.parse.sources.stream import ParsedSentence, parse_file
 from syntagma.text.brackets import format_brackets
+from syntagma.text.json_format import format_json
 
 
 def _json_line(item: ParsedSentence) -> str:

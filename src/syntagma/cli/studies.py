@@ -121,8 +121,8 @@ def compare(
     alone = len(runs) == 1 and bool(by or answer_tags)
     comparison = None if alone else compare_systems(systems, cluster=cluster, n_resamples=resamples)
     breakdowns = break_down_by(systems, by, cut=cut) if by else []
-    values = comparison.as_json() if comparison else {}
-    values["groups"] = [breakdown.as_json() for breakdown in breakdowns]
+    values = comparison.to_dict() if comparison else {}
+    values["groups"] = [breakdown.to_dict() for breakdown in breakdowns]
     tags = tags_of_systems(systems) if answer_tags else None
     if tags is not None:
         values["answer_tags"] = asdict(tags)

@@ -164,7 +164,7 @@ def _write(family: Family, folder: Path, job: _Job) -> Exported:
     require_within(parity, what)
     config = config_of(family, task=job.task, model=job.identity, int8=job.int8)
     write_json(folder / "config.json", config)
-    write_json(folder / "parity.json", parity.as_dict())
+    write_json(folder / "parity.json", parity.to_dict())
     family.tokenizer.save(str(folder / "tokenizer.json"))
     write_text(folder / "README.md", readme(config, parity))
     size = sum(each.stat().st_size for each in folder.glob(f"*{MODEL}*"))

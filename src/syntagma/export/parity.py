@@ -64,7 +64,7 @@ class Parity:
     outputs: dict[str, Difference] = field(default_factory=dict)
     bounds: dict[str, float] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values, as in ``parity.json``."""
         plain: dict[str, Any] = to_dict(self)
         return plain

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from syntagma.reprs import brief, counted, quoted
+
 BlockKind = Literal["paragraph", "heading", "item", "row"]
 
 
@@ -28,7 +30,7 @@ class Block:
     page: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Document:
     """The text of a document and its structure.
 
@@ -44,3 +46,6 @@ class Document:
     text: str
     blocks: tuple[Block, ...]
     title: str = ""
+
+    def __repr__(self) -> str:
+        return brief(self, quoted(self.title or self.text), counted(len(self.blocks), "block"))

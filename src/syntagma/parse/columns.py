@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from syntagma.errors import InputError
 from syntagma.parse.trees import lead_to_roots
+from syntagma.reprs import brief, counted
 from syntagma.text.sentence import Parse, Sentence
 
 IntArray = NDArray[np.int32]
@@ -48,7 +49,7 @@ class Labels:
         return tuple(map(self.names.__getitem__, codes))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ParsedText:
     """The parses of one text, as columns of shape ``[n_words]``.
 
@@ -81,6 +82,10 @@ class ParsedText:
 
     def __len__(self) -> int:
         return len(self.heads)
+
+    def __repr__(self) -> str:
+        n_sentences = int(self.sentences[-1]) + 1 if len(self) else 0
+        return brief(self, counted(n_sentences, "sentence"), counted(len(self), "word"))
 
     @classmethod
     def from_parses(

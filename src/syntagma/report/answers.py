@@ -25,6 +25,7 @@ from syntagma.report.document_answers import (
 )
 from syntagma.report.outcome_text import outcome_line
 from syntagma.report.page_data import RowWeights, sdoi_rows
+from syntagma.reprs import brief, counted, quoted
 from syntagma.retrieval.passage_index import print_problem
 from syntagma.retrieval.passages import Cut, cut
 from syntagma.tasks.choice.chooser import Choice, Chooser
@@ -37,7 +38,7 @@ SHOWN = 5
 """Number of candidate spans shown on the page for each question."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Reading:
     """Answers to questions about one text.
 
@@ -56,6 +57,9 @@ class Reading:
     reader: Reader
     cuts: tuple[Cut, ...] = ()
 
+    def __repr__(self) -> str:
+        return brief(self, quoted(self.name), counted(len(self.answers), "answer"))
+
     def line(self, answer: Answer) -> str:
         """Format one answer for a terminal: in a document, with its page and headings."""
         line = f"{answer.question}\n  {outcome_line(answer)}"
@@ -71,11 +75,11 @@ class Reading:
             return None
         return next((cut for cut in self.cuts if cut.start <= answer.start < cut.end), None)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return name and answers as plain values."""
         answers = []
         for answer in self.answers:
-            values = {"source": self.name} | answer.as_dict()
+            values = {"source": self.name} | answer.to_dict()
             if self.cuts:
                 cut = self._cut(answer)
                 values |= {"page": cut and cut.page, "heading": cut.heading if cut else ""}
@@ -123,7 +127,7 @@ class Reading:
         return [[next(weights) for _ in range(size)] for size in sizes]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Choosing:
     """Options chosen for questions about one text.
 
@@ -137,6 +141,9 @@ class Choosing:
     options: tuple[str, ...]
     choices: tuple[tuple[str, Choice], ...]
 
+    def __repr__(self) -> str:
+        return brief(self, quoted(self.name), counted(len(self.choices), "question"))
+
     def lines(self) -> Iterator[str]:
         """Format for a terminal: each question, its options with probabilities, → at the choice."""
         for question, choice in self.choices:
@@ -148,7 +155,7 @@ class Choosing:
             if choice.truncated:
                 yield "  (text too long for the model: its end was not read)"
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return name, options and choices as plain values."""
         answers = [
             {"source": self.name, "question": question} | choice._asdict()
@@ -166,10 +173,10 @@ def as_json(found: Sequence[Reading | DocumentReading] | Sequence[Choosing]) -> 
     Returns:
         The answers of all texts in one list, each with its ``source``.
     """
-    values = found[0].as_json()
+    values = found[0].to_dict()
     if len(found) > 1:
         del values["passage"]
-        values["answers"] = [answer for one in found for answer in one.as_json()["answers"]]
+        values["answers"] = [answer for one in found for answer in one.to_dict()["answers"]]
     return values
 
 

@@ -14,6 +14,7 @@ from syntagma.outputs import portable_name, write_text
 from syntagma.parse.sources.cache import cache_folder
 from syntagma.report.document_page import document_page
 from syntagma.report.outcome_text import outcome_line
+from syntagma.reprs import brief, counted, quoted
 from syntagma.retrieval.index_folder import is_index
 from syntagma.retrieval.registered import PREFIX as RETRIEVER
 from syntagma.retrieval.registered import load_retriever
@@ -32,7 +33,7 @@ LONGEST_EXCERPT = 240
 """Characters of a sentence that a terminal shows."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DocumentReading:
     """Answers to questions about the documents of one index or search engine.
 
@@ -44,6 +45,9 @@ class DocumentReading:
     name: str
     answers: tuple[DocumentAnswer, ...]
 
+    def __repr__(self) -> str:
+        return brief(self, quoted(self.name), counted(len(self.answers), "answer"))
+
     @staticmethod
     def line(answer: DocumentAnswer) -> str:
         """Format one answer for a terminal: the answer, its document, and the sentence around."""
@@ -54,9 +58,9 @@ class DocumentReading:
             lines.append(f"    {place_text(found.source, found.page, found.heading)}: {excerpt}")
         return "\n".join(lines)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return name and answers as plain values."""
-        return {"passage": self.name, "answers": [answer.as_dict() for answer in self.answers]}
+        return {"passage": self.name, "answers": [answer.to_dict() for answer in self.answers]}
 
     def write_page(self, path: Path) -> None:
         """Write the answers in their passages as an HTML page.

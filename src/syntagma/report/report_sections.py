@@ -69,7 +69,7 @@ def results_section(systems: Sequence[System], out: Path) -> SectionResult:
             body += html_table(comparison.interval_rows(), caption=INTERVALS)
             body += _interval_plot(comparison, out, notices)
             body += "".join(f'<p class="hint">{_sentence(line)}</p>' for line in comparison.lines())
-            values = comparison.as_json()
+            values = comparison.to_dict()
         except InputError as error:
             notices.append(f"the comparison: {error}")
     metrics = _metrics(systems)
@@ -185,7 +185,7 @@ def groups_section(
         # One group shows nothing; too many cannot be read.
         if not 1 < len(found[0].grouping.groups) <= MAX_GROUPS:
             continue
-        values[property] = [each.as_json() for each in found]
+        values[property] = [each.to_dict() for each in found]
         body = "".join(html_table(each.rows(), caption=each.caption) for each in found)
         tables.append(details(f"By {property.replace('_', ' ')}", body))
         try:
@@ -277,7 +277,7 @@ def training_section(systems: Sequence[System], out: Path) -> SectionResult:
             "between runs on the same, otherwise idle machine. Thresholds are fitted on the dev "
             "files after training, that is, after the last point of the curve.</p>"
         )
-        values = {name: [speed.as_json() for speed in found] for name, found in speeds.items()}
+        values = {name: [speed.to_dict() for speed in found] for name, found in speeds.items()}
     except InputError as error:
         notices.append(f"training speed: {error}")
     return SectionResult(Section("Training", body), values, notices)

@@ -11,6 +11,7 @@ from typing import Any
 from syntagma.drawing.tables import aligned, markdown, spread
 from syntagma.outputs import write_json, write_text
 from syntagma.reproduce.entries import read_papers
+from syntagma.reprs import brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ def summary_of(cells: Iterable[Cell], *, drawn: bool = False) -> str:
     return "; ".join(shown) + (f" ({columns.pop()})" if len(columns) == 1 else "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Reproduction:
     """A reproduced entry.
 
@@ -192,6 +193,9 @@ class Reproduction:
     missing: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     sources: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return brief(self, f"{self.paper} {self.id}", f"scale {self.scale}", self.date)
 
     @property
     def title(self) -> str:
@@ -230,7 +234,7 @@ class Reproduction:
             )
         return "\n\n".join(blocks) + "\n"
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Convert to plain values."""
         return asdict(self) | {"summary": self.summary}
 
@@ -241,4 +245,4 @@ class Reproduction:
             folder: output folder.
         """
         write_text(folder / "table.md", self.markdown())
-        write_json(folder / "result.json", self.as_json())
+        write_json(folder / "result.json", self.to_dict())

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from syntagma.reprs import brief, quoted
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Passage:
     """A stretch of a document that is searched and read as a whole.
 
@@ -28,6 +30,10 @@ class Passage:
     end: int = 0
     heading: str = ""
     page: int | None = None
+
+    def __repr__(self) -> str:
+        source = f"from {quoted(self.source)}" if self.source else ""
+        return brief(self, repr(self.id), quoted(self.text), source)
 
 
 class Hit(NamedTuple):

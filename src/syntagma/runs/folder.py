@@ -30,6 +30,7 @@ from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
 from syntagma.formats import CONVERT, check_format, stamp
 from syntagma.outputs import hold_folder, require_absent, write_file, write_json, write_text
+from syntagma.reprs import brief
 from syntagma.runs.log import read_records
 from syntagma.runs.names import METRICS, RECORDS, RUN, SETTINGS
 from syntagma.settings import build, differences, load_yaml, to_dict
@@ -48,7 +49,7 @@ CHECKPOINT = "checkpoint"
 """As in ``transformers.trainer_utils.PREFIX_CHECKPOINT_DIR``, which is slow to import."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RunFolder:
     """Paths and records of a run folder.
 
@@ -57,6 +58,14 @@ class RunFolder:
     """
 
     path: Path
+
+    def __repr__(self) -> str:
+        return brief(self, repr(str(self.path)), self.state)
+
+    def _repr_html_(self) -> str:
+        from syntagma.runs.summary import run_html
+
+        return run_html(self)
 
     @property
     def checkpoints(self) -> Path:

@@ -45,7 +45,7 @@ class Speed:
         """
         return self.steps / self.steps_per_second / 3600 if self.steps_per_second else None
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return asdict(self) | {"hours": self.hours}
 

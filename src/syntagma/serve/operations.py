@@ -16,7 +16,6 @@ from typing import Any
 
 from syntagma.drawing.tree_svg import document_svg
 from syntagma.errors import InputError
-from syntagma.parse.json_format import parse_values
 from syntagma.parse.parser import JointParser
 from syntagma.serve.loaded import Loaded
 from syntagma.serve.worker import Outcome, WorkerPlan
@@ -24,6 +23,7 @@ from syntagma.tasks.open_qa.documents import DocumentReader, ReadPassage
 from syntagma.tasks.recent import Recent
 from syntagma.text.brackets import format_brackets
 from syntagma.text.conllu import TreebankSentence, format_conllu
+from syntagma.text.json_format import parse_values
 from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
@@ -100,7 +100,7 @@ class Operations:
         for mode, group in _by(payloads, 2):
             answers = reader.stream([(text, question) for text, question, _, _ in group], mode=mode)
             for answer, (*_, top) in zip(answers, group, strict=True):
-                yield _json(_with_top(answer.as_dict(), top))
+                yield _json(_with_top(answer.to_dict(), top))
 
     def ask(
         self, model: str, payloads: Sequence[tuple[str, str, Any, int, int]]
@@ -111,7 +111,7 @@ class Operations:
             asked = DocumentReader(self.loaded.indexes[index], reader, top=read)
             answers = asked.stream([question for _, question, *_ in group], mode=mode)
             for answer, (_, _, _, top, _) in zip(answers, group, strict=True):
-                yield _json(_with_top(answer.as_dict(), top))
+                yield _json(_with_top(answer.to_dict(), top))
 
     def search(self, model: str, payloads: Sequence[tuple[str, int, Any]]) -> Iterator[bytes]:
         """Find passages for questions: (question, number of passages, kind of scores)."""
@@ -123,7 +123,7 @@ class Operations:
             ):
                 passages = index.passages([hit.id for hit in hits])
                 found = [
-                    ReadPassage(passage, hit.score).as_dict()
+                    ReadPassage(passage, hit.score).to_dict()
                     for passage, hit in zip(passages, hits, strict=True)
                 ]
                 yield _json({"question": question, "passages": found})
@@ -139,7 +139,7 @@ class Operations:
                 )
         rows = [tuple(inputs[name] for name in names) for (inputs,) in payloads]
         for found in predictor.stream([row if len(row) > 1 else row[0] for row in rows]):
-            yield _json(found.as_dict() if hasattr(found, "as_dict") else found._asdict())
+            yield _json(found.to_dict() if hasattr(found, "to_dict") else found._asdict())
 
     def parse(self, model: str, payloads: Sequence[tuple[str, str, bool]]) -> Iterator[bytes]:
         """Parse texts: (text, format, whether with phrases)."""

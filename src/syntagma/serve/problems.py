@@ -58,14 +58,14 @@ class Problem(Exception):
         self.headers = dict(headers or {})
         self.reason = reason
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields of the response's body."""
         title = HTTPStatus(self.status).phrase
         return {"type": "about:blank", "title": title, "status": self.status, "detail": self.detail}
 
     def body(self) -> bytes:
         """Return the response's body."""
-        return json.dumps(self.as_dict(), ensure_ascii=False).encode("utf-8", "replace")
+        return json.dumps(self.to_dict(), ensure_ascii=False).encode("utf-8", "replace")
 
 
 def too_busy(detail: str, seconds: int, reason: str) -> Problem:

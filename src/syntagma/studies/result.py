@@ -11,6 +11,7 @@ from syntagma.analysis.compare import correct_intervals
 from syntagma.analysis.comparison import OVER, ComparedSystem, Comparison, show_p
 from syntagma.analysis.interval_plot import draw_comparisons
 from syntagma.drawing.tables import aligned, signed, spread
+from syntagma.reprs import brief, counted, quoted
 from syntagma.studies.settings import Study
 
 
@@ -50,15 +51,15 @@ class StudyPair:
         """Name of the comparison; ``sg-net − all`` is short for ``sg-net − sg-net-all``."""
         return f"{self.system} − {self.control.removeprefix(f'{self.system}-')}"
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         # Names of folders, so that the file says nothing about the machine.
         runs = [Path(run).name for run in self.compared.runs]
         names = {"system": self.system, "control": self.control}
-        return names | self.compared.as_json() | {"runs": runs}
+        return names | self.compared.to_dict() | {"runs": runs}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StudyResult:
     """The result of a study.
 
@@ -81,6 +82,9 @@ class StudyResult:
     chosen: Mapping[str, ChosenValues]
     seeds: int
     described: str
+
+    def __repr__(self) -> str:
+        return brief(self, quoted(self.name), counted(len(self.pairs), "comparison"))
 
     @classmethod
     def of(
@@ -116,7 +120,7 @@ class StudyResult:
             described,
         )
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return {
             "name": self.name,
@@ -127,7 +131,7 @@ class StudyResult:
             "systems": {name: of.metrics for name, of in self._systems().items()},
             "deviations": {name: of.deviations for name, of in self._systems().items()},
             "chosen": {name: asdict(values) for name, values in self.chosen.items()},
-            "comparisons": [pair.as_json() for pair in self.pairs],
+            "comparisons": [pair.to_dict() for pair in self.pairs],
         }
 
     def _systems(self) -> dict[str, ComparedSystem]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from syntagma.errors import InputError
 from syntagma.files import split_pair
+from syntagma.reprs import full_repr
 
 log = logging.getLogger(__name__)
 
@@ -54,5 +55,5 @@ def fingerprint(examples: Iterable[Any]) -> str:
     """A hash of all that examples say, so that runs can be known to be scored on the same."""
     digest = hashlib.blake2b(digest_size=16)
     for example in examples:
-        digest.update(repr(example).encode("utf-8", "surrogatepass"))
+        digest.update(full_repr(example).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

@@ -62,6 +62,6 @@ class LabelCounts:
             "gold": float(self.gold),
         }
 
-    def as_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         """The ratios by name."""
         return {"precision": self.precision, "recall": self.recall, "f1": self.f1}

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from syntagma.errors import InputError
 from syntagma.files import read_lines
+from syntagma.reprs import brief, counted, quoted
 from syntagma.text.escapes import unescape
 from syntagma.text.sentence import Constituent, Sentence
 
@@ -24,7 +25,7 @@ TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
 """Brackets and symbols; unlike ``\\s``, the pattern keeps a no-break space inside a word."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class BracketedSentence:
     """A phrase tree from a treebank file, without traces and function tags.
 
@@ -42,6 +43,10 @@ class BracketedSentence:
 
     def __len__(self) -> int:
         return len(self.forms)
+
+    def __repr__(self) -> str:
+        phrases = counted(len(self.constituents), "phrase")
+        return brief(self, quoted(" ".join(self.forms)), counted(len(self), "word"), phrases)
 
     def sentence(self) -> Sentence:
         """Return the words unescaped: ``(`` for ``-LRB-``, ``"`` for Penn's two quotes."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from syntagma.checks import require_several, require_text
-from syntagma.errors import InputError
+from syntagma.errors import InputError, MissingExtraError
+from syntagma.reprs import brief, counted, quoted
+from syntagma.views import render
 
 # The CoNLL-U format uses both as separators, so a word that held one could not be written.
 BREAKS = frozenset("\t\n")
@@ -30,7 +32,7 @@ class Constituent(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Sentence:
     """The words of one sentence, with character offsets into the original text.
 
@@ -97,6 +99,9 @@ class Sentence:
     def __len__(self) -> int:
         return len(self.forms)
 
+    def __repr__(self) -> str:
+        return brief(self, quoted(" ".join(self.forms)), counted(len(self), "word"))
+
     @property
     def words(self) -> tuple[Word, ...]:
         """The words, each with its offsets."""
@@ -122,7 +127,7 @@ class Sentence:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Parse:
     """The syntax of one sentence.
 
@@ -164,7 +169,80 @@ class Parse:
     def __len__(self) -> int:
         return len(self.heads)
 
+    def __repr__(self) -> str:
+        found = self.constituents
+        phrases = "" if found is None else counted(len(found), "phrase")
+        words = " ".join(self.sentence.forms)
+        return brief(self, quoted(words), counted(len(self), "word"), phrases)
+
+    def _repr_svg_(self) -> str | None:
+        return render("parse_svg", self)
+
+    def _repr_html_(self) -> str | None:
+        return render("parse_html", self)
+
     @property
     def part_bounds(self) -> list[tuple[int, int]]:
         """The words of each part: first, from 0, and one after the last; empty without parts."""
         return list(pairwise([*self.parts, len(self)])) if self.parts else []
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, see :func:`syntagma.text.json_format.parse_values`."""
+        from syntagma.text.json_format import parse_values
+
+        return parse_values(self)
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as one line of JSON, as ``syntagma parse --to json`` writes it."""
+        from syntagma.text.json_format import format_json
+
+        return format_json(self)
+
+    def to_conllu(self, text: str | None = None) -> str:
+        """Return CoNLL-U lines, with the blank line that ends a sentence.
+
+        Args:
+            text: the text that the offsets refer to; without it, the words are written with single
+                spaces between those that do not touch.
+
+        Raises:
+            InputError: without ``text``, words share their characters (French *du* as *de* + *le*),
+                so that nothing says how these are written.
+        """
+        from syntagma.text.conllu import TreebankSentence, format_conllu
+        from syntagma.text.surface import respelled
+
+        parse = self
+        if text is None:
+            text, sentence = respelled(self.sentence)
+            parse = replace(self, sentence=sentence)
+        return format_conllu(TreebankSentence.from_parse(parse, text=text))
+
+    def to_brackets(self) -> str:
+        """Return the phrases in Penn brackets on one line: ``(TOP (S (NP (PRP We)) …))``.
+
+        Raises:
+            InputError: the parse has no phrases.
+        """
+        from syntagma.text.brackets import format_brackets
+
+        if self.constituents is None:
+            raise InputError(
+                "to_brackets: this parse has no phrases; load the parser with "
+                "load_parser(…, decoding='separate'), or 'joint'"
+            )
+        return format_brackets(self.sentence.forms, self.xpos, self.constituents)
+
+    def to_nltk(self) -> Any:
+        """Return the phrases as an ``nltk.Tree``; brackets in words are escaped, as Penn's are.
+
+        Raises:
+            InputError: the parse has no phrases.
+            MissingExtraError: NLTK is not installed.
+        """
+        brackets = self.to_brackets()
+        try:
+            from nltk import Tree
+        except ImportError as error:
+            raise MissingExtraError("Parse.to_nltk", "nltk") from error
+        return Tree.fromstring(brackets)

@@ -112,7 +112,7 @@ class SweepResult:
     metric: str
     trials: tuple[Trial, ...]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return asdict(self)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from syntagma.errors import InputError
 from syntagma.files import STANDARD_INPUT
 from syntagma.parse.corpora.records import Reader, Record
+from syntagma.reprs import full_repr
 
 log = logging.getLogger(__name__)
 
@@ -148,7 +149,7 @@ def split_into_chunks(
             # Numbers and errors are hashed too: --resume must notice any change of the input.
             hashed.update(f"{number}\0{record.number}\0{record.text}\0{record.bad}\1".encode())
             if record.sentences is not None:
-                hashed.update(repr(record.sentences).encode())
+                hashed.update(full_repr(record.sentences).encode())
             if chunk.characters >= characters:
                 chunk.digest = hashed.hexdigest()
                 yield chunk

@@ -169,7 +169,7 @@ class CorpusFolder:
         shards = [entries[name] for name in sorted(entries)]
         total: Counts = reduce(add, (entry.counts for entry in shards), Counts())
         manifest = Manifest(read_json(self.path / SETTINGS), inputs, total, shards)
-        write_json(self.path / MANIFEST, manifest.as_json())
+        write_json(self.path / MANIFEST, manifest.to_dict())
         (self.path / SHARD_LOG).unlink(missing_ok=True)
         return manifest
 
@@ -190,7 +190,7 @@ class Manifest:
     counts: Counts
     shards: list[ShardEntry]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Convert to the content of ``manifest.json``."""
         return {**stamp(FORMAT), **asdict(self)}
 

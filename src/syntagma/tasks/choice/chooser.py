@@ -14,6 +14,7 @@ from syntagma.checks import checked_rows, require_several, require_string, requi
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.models.choice_model import ChoiceModel
+from syntagma.reprs import brief, quoted
 from syntagma.syntax.encode import EncodedText, concatenate
 from syntagma.syntax.sequences import Part
 from syntagma.tasks.layout import Layout, TextPair, lay_out_parts
@@ -40,6 +41,11 @@ class Choice(NamedTuple):
     option: str
     probabilities: tuple[float, ...]
     truncated: bool
+
+    def __repr__(self) -> str:
+        return brief(
+            self, quoted(self.option), f"probability {self.probabilities[self.chosen]:.2f}"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

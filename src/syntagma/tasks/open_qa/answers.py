@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from syntagma.models.open_model import OpenHead
+from syntagma.reprs import brief, counted, quoted
 from syntagma.tasks.spans.answers import Span, SpanPrediction
 from syntagma.tasks.spans.metrics import normalise
 
@@ -60,16 +61,16 @@ class Candidate(Span):
     pid: str
     n_paragraphs: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values, as those of a span, with the paragraph."""
-        return Span.as_dict(self) | {
+        return Span.to_dict(self) | {
             "paragraph": self.paragraph,
             "pid": self.pid,
             "n_paragraphs": self.n_paragraphs,
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class OpenPrediction:
     """The pooled candidates for a question from several paragraphs, best first.
 
@@ -104,6 +105,12 @@ class OpenPrediction:
     candidates: tuple[Candidate, ...]
     verification: float = 0.0
     n_windows: int = 1
+
+    def __repr__(self) -> str:
+        found = counted(len(self.candidates), "candidate")
+        return brief(
+            self, quoted(self.text), f"score {self.score:.2f}", found, f"to {quoted(self.question)}"
+        )
 
     @property
     def null_odds(self) -> float:

@@ -40,7 +40,7 @@ class ReadPassage:
     passage: Passage
     score: float
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         found = self.passage
         return {
@@ -54,7 +54,7 @@ class ReadPassage:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DocumentAnswer(OpenAnswer):
     """What a user gets for a question about documents.
 
@@ -88,9 +88,9 @@ class DocumentAnswer(OpenAnswer):
             **BaseAnswer.place(self),
         }
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values, as in the JSON files of ``syntagma answer``."""
-        return OpenAnswer.as_dict(self) | {"passages": [each.as_dict() for each in self.passages]}
+        return OpenAnswer.to_dict(self) | {"passages": [each.to_dict() for each in self.passages]}
 
 
 class DocumentReader(OneOrMany):

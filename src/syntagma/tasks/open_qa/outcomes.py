@@ -21,7 +21,7 @@ from syntagma.tasks.spans.answers import BaseAnswer, Mode
 from syntagma.tasks.spans.outcomes import give
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class OpenAnswer(BaseAnswer[Candidate, OpenPrediction]):
     """What a user gets for a question about several paragraphs."""
 

@@ -223,9 +223,9 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
         """
         labelled, rows = self._judge(examples, predictions)
         answerable = [row for row, n in zip(rows, self._evidence(labelled), strict=True) if n]
-        values = Tally.of(rows).as_dict()
+        values = Tally.of(rows).to_dict()
         values["answerable"] = 100 * len(answerable) / max(len(rows), 1)
-        return values | Tally.of(answerable).as_dict("answerable_")
+        return values | Tally.of(answerable).to_dict("answerable_")
 
     def user_scores(
         self, examples: Sequence[OpenExample], predictions: Sequence[OpenPrediction]
@@ -268,7 +268,7 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
         for row, count in zip(rows, self._evidence(labelled), strict=True):
             groups.setdefault(min(count, MANY), []).append(row)
         return {
-            f"{count}+" if count == MANY else str(count): Tally.of(rows).as_dict()
+            f"{count}+" if count == MANY else str(count): Tally.of(rows).to_dict()
             for count, rows in sorted(groups.items())
         }
 
@@ -293,7 +293,7 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
             for example, text in texts
             if example.answers
         ]
-        return Tally.of(rows).as_dict()
+        return Tally.of(rows).to_dict()
 
     def write_predictions(
         self, examples: Sequence[OpenExample], predictions: Sequence[OpenPrediction], path: Path

@@ -16,6 +16,7 @@ from syntagma.checks import checked_rows, require_text
 from syntagma.errors import InputError
 from syntagma.models.pair_model import PairModel
 from syntagma.outputs import write_text
+from syntagma.reprs import brief
 from syntagma.syntax.sequences import Part, fit_two
 from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.collect import warn_of_skipped
@@ -49,6 +50,9 @@ class Relation(NamedTuple):
 
     label: str
     probabilities: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        return brief(self, repr(self.label), f"probability {max(self.probabilities):.2f}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

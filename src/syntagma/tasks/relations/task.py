@@ -13,6 +13,7 @@ from torch import Tensor
 from syntagma.errors import InputError
 from syntagma.models.mention_model import RelationModel
 from syntagma.outputs import write_text
+from syntagma.reprs import brief
 from syntagma.settings import nearest
 from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.collect import warn_of_skipped
@@ -56,6 +57,9 @@ class MentionRelation(NamedTuple):
     label: str
     probabilities: tuple[float, ...]
     truncated: bool
+
+    def __repr__(self) -> str:
+        return brief(self, repr(self.label), f"probability {max(self.probabilities):.2f}")
 
 
 class RelationClassifier(OneOrMany, MentionClassifier[RelationModel]):
@@ -214,7 +218,7 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
         pairs = self.gold_and_found(examples, predictions)
         gold, found = [label for label, _ in pairs], [label for _, label in pairs]
         negative = self.predictor.negative
-        values = count_relations(gold, found, negative).as_dict()
+        values = count_relations(gold, found, negative).to_dict()
         if is_directed(self.predictor.labels, negative):
             values["macro_f1"] = macro_f1(gold, found, negative)
         values |= super().score(examples, predictions)
@@ -233,7 +237,7 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
             return confusion(pairs)
         counts = score_by_relation([gold for gold, _ in pairs], [found for _, found in pairs])
         return {
-            label: each.as_dict() | {"total": float(each.gold)} for label, each in counts.items()
+            label: each.to_dict() | {"total": float(each.gold)} for label, each in counts.items()
         }
 
     def score_examples(
@@ -276,7 +280,7 @@ class RelationTask(LabelTask[RelationExample, MentionRelation, RelationClassifie
         ]
         gold, found = [label for label, _ in pairs], [label for _, label in pairs]
         negative = find_negative({*gold, *found})
-        values = count_relations(gold, found, negative).as_dict()
+        values = count_relations(gold, found, negative).to_dict()
         if is_directed({*gold, *found}, negative):
             values["macro_f1"] = macro_f1(gold, found, negative)
         return values | accuracy_of([one == other for one, other in pairs])

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+
+from syntagma.reprs import brief, counted, quoted
+from syntagma.views import render
 
 Outcome = Literal["answer", "unsure", "none"]
 Mode = Literal["strict", "balanced", "lenient"]
@@ -27,7 +31,7 @@ class Span:
     score: float
     probability: float
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values, as in the JSON files of ``syntagma answer``."""
         return {
             "text": self.text,
@@ -38,7 +42,7 @@ class Span:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SpanPrediction:
     """The scored spans for one question, as the official metrics of SQuAD judge them.
 
@@ -70,6 +74,11 @@ class SpanPrediction:
     probability: float
     spans: tuple[Span, ...]
     n_windows: int = 1
+
+    def __repr__(self) -> str:
+        found = quoted(self.text) if self.answered else "no answer"
+        spans = counted(len(self.spans), "span")
+        return brief(self, found, f"score {self.score:.2f}", spans, f"to {quoted(self.question)}")
 
     @property
     def answered(self) -> bool:
@@ -107,7 +116,7 @@ SpanT = TypeVar("SpanT", bound=Span)
 PredictionT = TypeVar("PredictionT", bound=Prediction)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class BaseAnswer(Generic[SpanT, PredictionT]):
     """What a user gets for one question; docs/outcomes.md has the rule.
 
@@ -149,6 +158,17 @@ class BaseAnswer(Generic[SpanT, PredictionT]):
     threshold: float | None
     prediction: PredictionT
 
+    def __repr__(self) -> str:
+        shown = {
+            "answer": f"{quoted(self.text)}, confidence {self.confidence:.2f}",
+            "unsure": f"unsure, {quoted(self.text)}, confidence {self.confidence:.2f}",
+            "none": f"none, probability of no answer {self.no_answer:.2f}",
+        }[self.outcome]
+        return brief(self, shown, f"to {quoted(self.question)}")
+
+    def _repr_html_(self) -> str | None:
+        return render("answer_html", self)
+
     @property
     def best(self) -> SpanT | None:
         """The best candidate, whatever the outcome; ``None`` if there is none."""
@@ -169,13 +189,13 @@ class BaseAnswer(Generic[SpanT, PredictionT]):
             "reason": self.reason,
         }
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values, as in the JSON files of ``syntagma answer``."""
         return {
             "question": self.question,
             **self.as_row(),
-            "spans": [span.as_dict() for span in self.spans],
-            "candidates": [span.as_dict() for span in self.candidates],
+            "spans": [span.to_dict() for span in self.spans],
+            "candidates": [span.to_dict() for span in self.candidates],
             "sentence": None if self.sentence is None else self.sentence._asdict(),
             "calibrated": self.calibrated,
             "mode": self.mode,
@@ -184,7 +204,11 @@ class BaseAnswer(Generic[SpanT, PredictionT]):
             "null_odds": self.prediction.null_odds if self.candidates else None,
         }
 
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as one line of JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Answer(BaseAnswer[Span, SpanPrediction]):
     """What a user gets for a question about one passage."""

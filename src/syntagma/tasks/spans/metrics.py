@@ -148,7 +148,7 @@ class Tally:
     def __add__(self, other: Tally) -> Tally:
         return Tally(self.total + other.total, self.exact + other.exact, self.f1 + other.f1)
 
-    def as_dict(self, prefix: str = "") -> dict[str, float]:
+    def to_dict(self, prefix: str = "") -> dict[str, float]:
         """Return means, in per cent, and the number of questions, under the official names."""
         exact, f1 = (100.0 * value / max(self.total, 1) for value in (self.exact, self.f1))
         return {f"{prefix}exact": exact, f"{prefix}f1": f1, f"{prefix}total": self.total}
@@ -192,18 +192,18 @@ class SpanScore:
     @property
     def exact(self) -> float:
         """Exact match, in per cent."""
-        return self.as_dict()["exact"]
+        return self.to_dict()["exact"]
 
     @property
     def f1(self) -> float:
         """F1, in per cent."""
-        return self.as_dict()["f1"]
+        return self.to_dict()["f1"]
 
-    def as_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         """Return the metrics under the official names, without those of empty parts."""
-        metrics = self.overall.as_dict()
+        metrics = self.overall.to_dict()
         for prefix, part in (("HasAns_", self.has_answers), ("NoAns_", self.no_answers)):
-            metrics |= part.as_dict(prefix) if part.total else {}
+            metrics |= part.to_dict(prefix) if part.total else {}
         return metrics | ({"missing": self.missing} if self.missing else {})
 
 
@@ -320,7 +320,7 @@ def evaluate_spans(
     """
     rows = judge(examples, [predictions.get(example.id) for example in examples])
     if null_odds is None:
-        return SpanScore.of(rows).as_dict()
+        return SpanScore.of(rows).to_dict()
     for example, row in zip(examples, rows, strict=True):
         if not row.missing and example.id not in null_odds:
             raise InputError(
@@ -328,7 +328,7 @@ def evaluate_spans(
                 f"files from the same predictions"
             )
     odds = [null_odds.get(example.id, 0.0) for example in examples]
-    metrics = SpanScore.of(abstain(rows, odds, threshold)).as_dict()
+    metrics = SpanScore.of(abstain(rows, odds, threshold)).to_dict()
     # The official script sweeps equal odds in the order of the odds file, not of the data.
     rank = {key: number for number, key in enumerate(null_odds)}
     order = sorted(range(len(rows)), key=lambda i: rank.get(examples[i].id, 0))
@@ -345,7 +345,7 @@ def score_answers(
     """
     given = judge(examples, [answer.text for answer in answers])
     best = judge(examples, [best_text(answer) for answer in answers])
-    return SpanScore.of(given).as_dict() | _best(best, [answer.null_odds for answer in answers])
+    return SpanScore.of(given).to_dict() | _best(best, [answer.null_odds for answer in answers])
 
 
 def _best(rows: Sequence[QuestionScore], null_odds: Sequence[float]) -> dict[str, float]:

@@ -72,7 +72,7 @@ def answer_lines(
     mode: Mode | None = None,
     threshold: float | None = None,
 ) -> Iterator[str]:
-    """Yield a line of JSON for each question: its id, and :meth:`Answer.as_dict`.
+    """Yield a line of JSON for each question: its id, and :meth:`Answer.to_dict`.
 
     Args:
         lines: the questions; those before an invalid one are answered first.
@@ -96,7 +96,7 @@ def answer_lines(
             fault.append(error)
 
     for answer in reader.stream(pairs(), mode=mode, threshold=threshold):
-        row: dict[str, Any] = {"id": waiting.popleft()} | answer.as_dict()
+        row: dict[str, Any] = {"id": waiting.popleft()} | answer.to_dict()
         yield json.dumps(row, ensure_ascii=False)
     if fault:
         raise fault[0]

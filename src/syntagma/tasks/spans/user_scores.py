@@ -57,7 +57,7 @@ class OutcomeCounts:
                 answerable[answer.outcome] += 1
         return cls(answerable, unanswerable, shown_f1)
 
-    def as_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         """Return shares in per cent.
 
         ``answer``, ``unsure`` and ``none`` are shares of all questions, ``right_of_answered`` of
@@ -95,7 +95,7 @@ def user_scores(golds: Sequence[Gold], give: Callable[[Mode], Answers]) -> dict[
 
     Returns:
         ``ece_confidence`` and ``ece_no_answer``, from 0 to 1; for each mode what
-        :meth:`OutcomeCounts.as_dict` returns, as ``balanced.answer``.
+        :meth:`OutcomeCounts.to_dict` returns, as ``balanced.answer``.
     """
     values: dict[str, float] = {}
     for mode in MODES:
@@ -105,7 +105,7 @@ def user_scores(golds: Sequence[Gold], give: Callable[[Mode], Answers]) -> dict[
             impossible = [not gold for gold in golds]
             values["ece_confidence"] = calibration_error([a.confidence for a in answers], right)
             values["ece_no_answer"] = calibration_error([a.no_answer for a in answers], impossible)
-        counts = OutcomeCounts.of(golds, answers).as_dict()
+        counts = OutcomeCounts.of(golds, answers).to_dict()
         values |= {f"{mode}.{name}": value for name, value in counts.items()}
     return values
 

@@ -69,11 +69,11 @@ class TypingCounts:
             self.labels + other.labels,
         )
 
-    def as_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         """The metrics, in per cent; ``precision``, ``recall`` and ``f1`` are loose micro scores."""
         total = max(self.total, 1)
         macro_precision, macro_recall = 100 * self.precisions / total, 100 * self.recalls / total
-        return self.labels.as_dict() | {
+        return self.labels.to_dict() | {
             "macro_precision": macro_precision,
             "macro_recall": macro_recall,
             "macro_f1": f1_of(macro_precision, macro_recall),

@@ -13,6 +13,7 @@ from syntagma.checks import require_number
 from syntagma.errors import InputError
 from syntagma.models.mention_model import TypingModel
 from syntagma.outputs import write_json
+from syntagma.reprs import brief
 from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.collect import warn_of_skipped
 from syntagma.tasks.comparison.clusters import text_of
@@ -51,6 +52,9 @@ class Types(NamedTuple):
     labels: tuple[str, ...]
     probabilities: tuple[float, ...]
     truncated: bool
+
+    def __repr__(self) -> str:
+        return brief(self, ", ".join(self.labels) or "no type")
 
 
 class EntityTyper(OneOrMany, MentionClassifier[TypingModel]):
@@ -220,7 +224,7 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
         self.unknown.check(gold)
         counts = TypingCounts.of_all(gold_sets, (types.labels for types in found))
         truncated = sum(types.truncated for types in found)
-        values = counts.as_dict() | {"truncated": 100 * truncated / max(len(found), 1)}
+        values = counts.to_dict() | {"truncated": 100 * truncated / max(len(found), 1)}
         return values | {"best_f1": self._best(gold_sets, found).f1 if gold else values["f1"]}
 
     def breakdown(
@@ -230,7 +234,7 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
         gold_sets, found = self._gold_and_found(examples, predictions)
         counts = score_by_type(gold_sets, [types.labels for types in found])
         return {
-            label: each.as_dict() | {"total": float(each.gold)} for label, each in counts.items()
+            label: each.to_dict() | {"total": float(each.gold)} for label, each in counts.items()
         }
 
     def score_examples(
@@ -299,7 +303,7 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
             if example.labels is not None:
                 gold.append(example.labels)
                 found.append(tuple(dict.fromkeys(labels)))
-        return TypingCounts.of_all(gold, found).as_dict()
+        return TypingCounts.of_all(gold, found).to_dict()
 
     def write_predictions(
         self, examples: Sequence[TypingExample], predictions: Sequence[Types], path: Path
