@@ -4,9 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from syntagma.errors import InputError
+
+T = TypeVar("T")
+
+
+class HasText(Protocol):
+    """An object with a text, such as a ``Doc`` or a ``Span`` of spaCy."""
+
+    @property
+    def text(self) -> str:
+        """The text."""
+
+
+def text_of(given: T | HasText) -> T | str:
+    """Return the text of an object that has one, and anything else unchanged.
+
+    Args:
+        given: a text, or an object with the attribute ``text``.
+
+    >>> text_of("A gull.")
+    'A gull.'
+    """
+    text = getattr(given, "text", None)
+    return text if isinstance(text, str) else given  # type: ignore[return-value]
 
 
 def text_problem(text: Any, name: str) -> str:

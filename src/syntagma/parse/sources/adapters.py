@@ -94,7 +94,7 @@ class SpacySource:
         for document in self.pipeline.pipe(map(self._check_length, texts), batch_size=BATCH_SIZE):
             if not document.has_annotation("DEP"):
                 raise InputError(f"spacy:{self.name} has no dependency parser")
-            yield [parse for span in document.sents if len(parse := _from_spacy(span))]
+            yield [parse for span in document.sents if len(parse := parse_of_span(span))]
 
     def parse_sentences(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Parse sentences whose words are given; the pipeline does not tokenize or split them.
@@ -107,7 +107,7 @@ class SpacySource:
             (document_of(vocabulary, sentence) for sentence in sentences), batch_size=BATCH_SIZE
         )
         return [
-            replace(_from_spacy(document[:]), sentence=sentence)
+            replace(parse_of_span(document[:]), sentence=sentence)
             for document, sentence in zip(documents, sentences, strict=True)
         ]
 
@@ -144,8 +144,12 @@ def document_of(vocabulary: Any, sentence: Sentence, **annotations: Any) -> Any:
     )
 
 
-def _from_spacy(span: Any) -> Parse:
-    """Convert a sentence of a spaCy document."""
+def parse_of_span(span: Any) -> Parse:
+    """Convert a sentence of a spaCy document; tokens of white space are dropped.
+
+    Args:
+        span: the sentence, a ``spacy.tokens.Span`` with heads.
+    """
     tokens = [token for token in span if not token.is_space]
     # spaCy numbers tokens through the document, white space tokens included.
     number = {token.i: index for index, token in enumerate(tokens, start=1)}

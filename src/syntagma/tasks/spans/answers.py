@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
+from syntagma.errors import InputError
 from syntagma.reprs import brief, counted, quoted
 from syntagma.views import render
 
@@ -212,3 +213,29 @@ class BaseAnswer(Generic[SpanT, PredictionT]):
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer(BaseAnswer[Span, SpanPrediction]):
     """What a user gets for a question about one passage."""
+
+    def span(self, doc: Any) -> Any:
+        """Return the answer as a span of the spaCy document that was read.
+
+        The span has all tokens that the answer touches, and its label is the outcome in capitals.
+
+        Args:
+            doc: the ``Doc``, or the ``Span`` of one, that was given as the passage.
+
+        Returns:
+            A ``spacy.tokens.Span``; ``None`` if there is no answer.
+
+        Raises:
+            InputError: this is not the text that was read.
+        """
+        if self.start is None or self.end is None:
+            return None
+        found = doc.text[self.start : self.end]
+        if found != self.text:
+            raise InputError(
+                f"Answer.span: expected the document that was read, with {self.text!r:.60} at "
+                f"characters {self.start} to {self.end}, got {found!r:.60} there"
+            )
+        return doc.char_span(
+            self.start, self.end, label=self.outcome.upper(), alignment_mode="expand"
+        )

@@ -11,7 +11,14 @@ import torch
 from torch import Tensor
 
 from syntagma.batches import batched
-from syntagma.checks import require_number, require_several, row_problem, text_problem
+from syntagma.checks import (
+    HasText,
+    require_number,
+    require_several,
+    row_problem,
+    text_of,
+    text_problem,
+)
 from syntagma.encoders.config import read_config
 from syntagma.encoders.default import DEFAULT_READER
 from syntagma.encoders.precision import Precision, autocast, best_device
@@ -94,8 +101,8 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
 
     def answer(
         self,
-        passage: str,
-        question: str,
+        passage: str | HasText,
+        question: str | HasText,
         *,
         mode: Mode | None = None,
         threshold: float | None = None,
@@ -104,8 +111,8 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         """Answer one question.
 
         Args:
-            passage: any text.
-            question: a question about the passage.
+            passage: any text, or an object with one, such as a ``Doc`` of spaCy.
+            question: a question about the passage, likewise.
             mode: how sure the reader must be to answer, ``strict``, ``balanced`` (the default) or
                 ``lenient``, see :mod:`syntagma.tasks.spans.outcomes`.
             threshold: instead of a mode: give no answer if the odds against one exceed it.  With
@@ -121,8 +128,8 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
 
     def answer_all(
         self,
-        passage: str,
-        questions: Sequence[str],
+        passage: str | HasText,
+        questions: Sequence[str | HasText],
         *,
         mode: Mode | None = None,
         threshold: float | None = None,
@@ -131,7 +138,7 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         """Answer several questions about one passage, in their order.
 
         Args:
-            passage: any text; it is parsed once.
+            passage: any text, as for :meth:`answer`; it is parsed once.
             questions: questions about the passage.
             mode: as for :meth:`answer`.
             threshold: as for :meth:`answer`.
@@ -143,12 +150,13 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         if isinstance(questions, str):
             raise InputError("answer_all: expected a list of questions, got one; use answer()")
         require_several(questions, "questions")
-        pairs = ((passage, question) for question in questions)
+        text = text_of(passage)
+        pairs = ((text, question) for question in questions)
         return list(self.stream(pairs, mode=mode, threshold=threshold, exhaustive=exhaustive))
 
     def stream(
         self,
-        pairs: Iterable[tuple[str, str]],
+        pairs: Iterable[tuple[str | HasText, str | HasText]],
         *,
         mode: Mode | None = None,
         threshold: float | None = None,
@@ -176,7 +184,10 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
             )
 
     def predictions(
-        self, pairs: Iterable[tuple[str, str]], *, threshold: float | None = None
+        self,
+        pairs: Iterable[tuple[str | HasText, str | HasText]],
+        *,
+        threshold: float | None = None,
     ) -> Iterator[SpanPrediction]:
         """Lazily predict spans for (passage, question) pairs, as the official metrics judge them.
 
@@ -191,14 +202,17 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
             yield prediction
 
     def _read(
-        self, pairs: Iterable[tuple[str, str]], threshold: float | None, exhaustive: bool
+        self,
+        pairs: Iterable[tuple[str | HasText, str | HasText]],
+        threshold: float | None,
+        exhaustive: bool,
     ) -> Iterator[tuple[tuple[str, str], SpanPrediction]]:
         """Yield each pair with its prediction; pairs before an invalid one come first."""
         require_several(pairs, "(passage, question)")
         if threshold is not None:
             require_number(threshold, "threshold")
         n_read = 0
-        for chunk in batched(pairs, CHUNK):
+        for chunk in batched(map(_texts, pairs), CHUNK):
             bad = [(number, what) for number, pair in enumerate(chunk) if (what := _problem(pair))]
             good = chunk[: bad[0][0]] if bad else chunk
             yield from zip(good, self._predict(good, threshold, exhaustive), strict=True)
@@ -357,6 +371,11 @@ def verifier_of(head: SpanHead, precision: Precision = "auto") -> Reader | None:
     if not head.verifier:
         return None
     return Reader.from_pretrained(head.verifier, device=best_device(), precision=precision)
+
+
+def _texts(pair: Any) -> Any:
+    """Replace objects that have a text by it; what is no pair is returned unchanged."""
+    return tuple(map(text_of, pair)) if isinstance(pair, tuple | list) else pair
 
 
 def _problem(pair: Any) -> str:
