@@ -46,6 +46,7 @@ NAMES = (
     "small",
     "serve",
     "beside",
+    "spacy_pipeline",
 )
 """Benchmarks that need no data but what the repository has."""
 THREADS = ("GOMP_SPINCOUNT", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "SYNTAGMA_THREADS")
