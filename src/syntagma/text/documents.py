@@ -49,13 +49,11 @@ def read_documents(path: str | Path, *, paragraphs: bool = True) -> Iterator[Raw
     document = RawDocument()
     gap = ""
     for sentence in read_conllu(path):
-        # The first word of a comment: `# newdoc` and `# newpar` may be followed by an id.
-        kinds = {comment[1:].split()[0] for comment in sentence.comments if comment[1:].strip()}
-        if "newdoc" in kinds:
+        if sentence.starts_document:
             if document.sentences:
                 yield document
             document, gap = RawDocument(name=sentence.comment("newdoc id") or ""), ""
-        elif "newpar" in kinds and paragraphs:
+        elif sentence.starts_paragraph and paragraphs:
             gap = "\n\n"
         document._append(gap, sentence)
         gap = "" if sentence.touches_next else " "
