@@ -9,19 +9,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from syntagma.cli.printing import write_parses
 from syntagma.encoders.cpu.int8 import has_int8
 from syntagma.errors import InputError
-from syntagma.evaluation import pack
+from syntagma.evaluation import evaluate, pack, score_predictions
 from syntagma.parse.json_format import parse_values
 from syntagma.parse.morphology import Lemmatizer, MorphologyLabels, PredictedMorphology
 from syntagma.parse.parser import JointParser
 from syntagma.tasks.parsing.task import ParsingTask
 from syntagma.tasks.parsing.treebanks import read_treebank
 from syntagma.text.conllu import TreebankSentence
+from syntagma.text.documents import read_documents
 from syntagma.text.morphology import Morphology
 from syntagma.text.sentence import Parse, Sentence
 from syntagma.training.run import train
-from tests.builders import experiment, treebank
+from tests.builders import brackets, experiment, pairs, treebank
 from tests.messages import naming
 
 BOTH = {"morphology": ["feats", "lemmas"], "morphology_width": 32}
@@ -59,6 +61,48 @@ def test_lemmas_and_features_are_learned(run, data):
     # Words of no treebank, by the script alone.
     (parse,) = JointParser.from_pretrained(run).parse([Sentence.from_words(["Zebus", "sleep"])])
     assert parse.lemmas in (("zebu", "sleep"), ("zebus", "sleep"))
+
+
+def test_all_measures_are_scored_on_given_words(run, data):
+    scores = evaluate(run, [data])
+    assert scores["lemmas"] > 97
+    assert scores["ufeats"] > 95
+    assert scores["alltags"] <= min(scores["ufeats"], scores["upos"], scores["xpos"])
+    assert scores["mlas"] <= scores["clas"]
+    assert scores["blex"] <= scores["clas"]
+
+
+def test_a_parser_without_morphology_gets_no_credit_for_that_of_the_treebank(data, tiny_encoder):
+    examples = read_treebank(data)[:4]
+    task = ParsingTask.new(experiment("parsing", data, tiny_encoder), examples)
+    scores = task.score(examples, [each.gold for each in examples])
+    assert scores["lemmas"] == scores["mlas"] == 100
+    bare = [replace(each.gold, morphology=None) for each in examples]
+    assert {"lemmas", "blex", "ufeats", "alltags", "mlas"}.isdisjoint(task.score(examples, bare))
+
+
+def test_raw_text_is_cut_tagged_and_parsed(run, data, tmp_path):
+    scores = evaluate(run, [data], raw=True)
+    assert {"tokens_f1", "sentences_f1", "words_f1", "lemmas_f1", "mlas_f1"} <= scores.keys()
+    # Our sentences have no marks of their own: `dawn.` is one word there, and two here.
+    assert 60 < scores["words_f1"] < 100
+    assert scores["las_f1"] <= scores["uas_f1"] <= scores["words_f1"]
+    # The same from a file of predictions.
+    text = "\n".join(document.text for document in read_documents(data))
+    (tmp_path / "raw.txt").write_text(text, encoding="utf-8")
+    parser = JointParser.from_pretrained(run)
+    with open(tmp_path / "system.conllu", "w", encoding="utf-8") as out:
+        write_parses([tmp_path / "raw.txt"], parser, out=out)
+    again = score_predictions("parsing", [data], tmp_path / "system.conllu", raw=True)
+    assert again == {name: scores[name] for name in again}
+
+
+def test_only_parsers_start_from_raw_text(data, tmp_path):
+    with pytest.raises(InputError, match=naming("--raw parsers pairs")):
+        score_predictions("pairs", [pairs(tmp_path / "pairs.jsonl")], data, raw=True)
+    path = brackets(tmp_path / "tides.ptb")
+    with pytest.raises(InputError, match=naming("--raw CoNLL-U brackets")):
+        score_predictions("parsing", [path], data, raw=True)
 
 
 def test_no_string_is_made_before_somebody_asks(run, data, monkeypatch):

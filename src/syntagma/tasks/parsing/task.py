@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,6 +39,7 @@ from syntagma.tasks.comparison.clusters import text_of
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import ARCS, BRACKETS, HEADS
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.parsing.conll_measures import raw_file_scores, raw_scores
 from syntagma.tasks.parsing.labels import WordCodes, collect_labels
 from syntagma.tasks.parsing.sample import SAMPLE
 from syntagma.tasks.parsing.tree_scores import bracket_score, score_trees
@@ -51,7 +53,7 @@ from syntagma.tasks.parsing.treebanks import (
 from syntagma.tasks.task import Features, Task
 from syntagma.text.alignment import ABSENT
 from syntagma.text.brackets import format_brackets
-from syntagma.text.conllu import TreebankSentence, format_conllu
+from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
 from syntagma.text.sentence import Parse
 
 log = logging.getLogger(__name__)
@@ -270,6 +272,22 @@ class ParsingTask(Task[TreeExample, Parse]):
     def score_file(cls, examples: Sequence[TreeExample], path: Path) -> dict[str, float]:
         """Return the scores of a treebank file with the words of the data."""
         return score_trees(examples, read_predicted(path, examples))
+
+    def evaluate_raw(self, files: Sequence[Sequence[TreeExample]]) -> dict[str, float]:
+        """Cut, tag and parse the raw text of treebank files, and score all of it together.
+
+        Args:
+            files: the sentences of each file.
+        """
+        begin = time.perf_counter()
+        values = raw_scores(self.parser, files)
+        seconds = time.perf_counter() - begin
+        return values | self.speed([each for file in files for each in file], seconds)
+
+    @classmethod
+    def score_raw_file(cls, examples: Sequence[TreeExample], path: Path) -> dict[str, float]:
+        """Return the scores of a CoNLL-U file that was made from the raw text of the data."""
+        return raw_file_scores(examples, read_conllu(path))
 
     def breakdown(
         self, by: str, examples: Sequence[TreeExample], predictions: Sequence[Parse]
