@@ -72,6 +72,18 @@ class TreebankSentence:
                 return value.strip()
         return None
 
+    def with_id(self, identifier: str) -> TreebankSentence:
+        """Add ``# sent_id``, after the comments on document and paragraph, unless there is one.
+
+        Args:
+            identifier: id of the sentence, without spaces; unique in its file.
+        """
+        if self.comment("sent_id") is not None:
+            return self
+        n_before = sum(self._has(key) for key in ("newdoc", "newpar"))
+        line = f"# sent_id = {identifier}"
+        return replace(self, comments=(*self.comments[:n_before], line, *self.comments[n_before:]))
+
     @property
     def text(self) -> str:
         """The raw text: the ``# text`` comment, or else forms joined by ``SpaceAfter=No``.

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from syntagma.text.brackets import format_brackets
 from syntagma.text.escapes import spellings
+from syntagma.text.limits import SEPARATORS
 from syntagma.text.morphology import UNKNOWN
 from syntagma.text.sentence import Parse
 from syntagma.text.tokens import multiword_tokens
@@ -34,7 +35,9 @@ def rows_of(parse: Parse, text: str) -> tuple[Row, ...]:
     touching = [
         after <= end for end, after in zip(sentence.ends, sentence.starts[1:], strict=False)
     ]
-    gaps = [NO_SPACE if touches else "_" for touches in (*touching, False)]
+    after = text[sentence.end : sentence.end + 1]
+    touches_next = bool(after) and not after.isspace() and after not in SEPARATORS
+    gaps = [NO_SPACE if touches else "_" for touches in (*touching, touches_next)]
     ends_of_tokens = dict(multiword_tokens(parse))
     lemmas = parse.lemmas or (UNKNOWN,) * len(parse)
     feats = parse.feats or (UNKNOWN,) * len(parse)
