@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from syntagma.cli.printing import write_parses
 from syntagma.encoders.cpu.int8 import has_int8
-from syntagma.errors import InputError
+from syntagma.errors import DamagedFileError, InputError
 from syntagma.evaluation import evaluate, pack, score_predictions
 from syntagma.parse.json_format import parse_values
 from syntagma.parse.morphology import Lemmatizer, MorphologyLabels, PredictedMorphology
@@ -157,6 +159,19 @@ def test_a_packed_parser_keeps_its_lexicon(run, data, tmp_path):
     assert share([p.lemmas for p in small], [p.lemmas for p in full]) > 0.95
     config = json.loads((tmp_path / "small" / "config.json").read_text(encoding="utf-8"))
     assert config["labels"]["lexicon"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("lemmas", "lower|3"), ("lexicon", "NOUN\tdogs"), ("lexicon", "NOUN\tsly|0-0+|0-0+\tdogs")],
+)
+def test_a_damaged_label_is_reported(run, tmp_path, name, value):
+    copy = Path(shutil.copytree(run, tmp_path / "copy"))
+    config = json.loads((copy / "config.json").read_text(encoding="utf-8"))
+    config["labels"][name][0] = value
+    (copy / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(DamagedFileError, match=naming(f"labels.{name} download")):
+        JointParser.from_pretrained(copy)
 
 
 def test_one_of_both_can_be_learned(data, tiny_encoder):

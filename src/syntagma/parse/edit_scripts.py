@@ -12,6 +12,7 @@ the treebank: it is the one most likely to be right for words that the treebank 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
@@ -31,6 +32,9 @@ MIN_WORDS = 5
 """A script that is right for fewer pairs is learnt if they are as many words of the treebank."""
 LONGEST = 60
 """Longer forms (links, mostly) are their own lemmas; no scripts are sought for them."""
+
+
+_SCRIPT = re.compile(r"(?:lower|keep|title|upper)(?:\|[0-9]{1,4}-[0-9]{1,4}\+[^|]*){2}", re.DOTALL)
 
 
 class Edit(NamedTuple):
@@ -83,6 +87,15 @@ def apply_script(script: str, form: str) -> str:
     if case == "title":
         return edited[:1].upper() + edited[1:]
     return edited.upper() if case == "upper" else edited
+
+
+def is_script(script: str) -> bool:
+    """Whether a string is an edit script.
+
+    >>> is_script("lower|0-0+|0-3+y"), is_script("=be"), is_script("lower|3")
+    (True, True, False)
+    """
+    return script.startswith(WHOLE) or _SCRIPT.fullmatch(script) is not None
 
 
 @lru_cache(maxsize=100_000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-from syntagma.parse.edit_scripts import apply_script, lower, scripts_of
+from syntagma.parse.edit_scripts import apply_script, is_script, lower, scripts_of
 from syntagma.text.morphology import UNKNOWN
 
 MIN_COUNT = 2
@@ -46,6 +46,13 @@ def learn_lexicon(words: Iterable[tuple[str, str, str]]) -> list[str]:
         if count >= MIN_COUNT and count >= MIN_SHARE * counts.total():
             lines[upos, scripts_of(form, lemma)[0]].append(form)
     return [SEPARATOR.join((*key, *sorted(lines[key]))) for key in sorted(lines)]
+
+
+def is_line(line: str) -> bool:
+    """Whether a string is a line of a lexicon."""
+    upos, _, rest = line.partition(SEPARATOR)
+    script, separator, _ = rest.partition(SEPARATOR)
+    return bool(upos and separator) and is_script(script)
 
 
 def read_lexicon(lines: Iterable[str]) -> dict[Key, str]:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagma.parse.edit_scripts import apply_script
-from syntagma.parse.lexicon import Key, key_of, read_lexicon
+from syntagma.errors import DamagedFileError
+from syntagma.parse.edit_scripts import apply_script, is_script
+from syntagma.parse.lexicon import Key, is_line, key_of, read_lexicon
 from syntagma.text.morphology import Morphology
 from syntagma.text.sentence import Sentence
 
@@ -60,7 +61,17 @@ class MorphologyLabels:
 
     def __init__(self, labels: Mapping[str, list[str]]) -> None:
         self.feats = np.array(labels.get("feats", []), object)
-        self.lemmas = Lemmatizer(labels.get("lemmas", []), labels.get("lexicon", []))
+        scripts, lexicon = labels.get("lemmas", []), labels.get("lexicon", [])
+        for name, value in (
+            *(("lemmas", script) for script in scripts if not is_script(script)),
+            *(("lexicon", line) for line in lexicon if not is_line(line)),
+        ):
+            raise DamagedFileError(
+                f"labels.{name}: expected an edit script such as lower|0-0+|0-3+y, in the lexicon "
+                f"behind a tag and before forms, got {value!r:.60}; save or download the model "
+                f"again"
+            )
+        self.lemmas = Lemmatizer(scripts, lexicon)
 
     def of_codes(
         self,

@@ -56,6 +56,22 @@ class Morphology:
         return cls(tuple(feats), tuple(lemmas) if has_lemmas else None)
 
 
+def select_words(morphology: WordMorphology | None, words: Sequence[int]) -> Morphology | None:
+    """Return the morphology of some words of a sentence.
+
+    Args:
+        morphology: that of the whole sentence.
+        words: positions of the words, from 0.
+    """
+    if morphology is None:
+        return None
+    feats, lemmas = morphology.feats, morphology.lemmas
+    return Morphology(
+        None if feats is None else tuple(feats[word] for word in words),
+        None if lemmas is None else tuple(lemmas[word] for word in words),
+    )
+
+
 def join_morphologies(parts: Sequence[WordMorphology | None]) -> Morphology | None:
     """Join the morphologies of consecutive parts of a sentence.
 
