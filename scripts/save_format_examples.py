@@ -51,12 +51,13 @@ SIZES = {
 }
 
 
-def save_example(name: str, out: Path) -> None:
+def save_example(name: str, out: Path, **head: object) -> None:
     """Save a model of a task with what it predicts of its sample.
 
     Args:
         name: of the task.
         out: the folder to write.
+        head: settings of the head that the sample does not have.
     """
     task_class = TASKS[name]
     sample = task_class.sample
@@ -64,7 +65,7 @@ def save_example(name: str, out: Path) -> None:
         encoder = sample.encoder or str(save_encoder(Path(folder) / "encoder", "bert", **SIZES))
         data = sample.write(Path(folder), 1)
         small = {"hidden_size": 8, "intermediate_size": 8, "vocab_size": 300}
-        changes = {"head": small} if name == "translation" else {}
+        changes = {"head": small if name == "translation" else head}
         guides = guided(name) or {"preset": sample.presets[-1]}
         settings = experiment(name, data, encoder, **guides, **changes)
         torch.manual_seed(0)
@@ -150,7 +151,17 @@ def save_corpus() -> None:
     write_expected({"trees": trees_in(Path("corpus")), "corpora": corpora})
 
 
+def save_parser_with_morphology() -> None:
+    """Save a parser that also predicts lemmas and features, in the working folder."""
+    head = {"morphology": ["feats", "lemmas"], "morphology_width": 8}
+    save_example("parsing", Path("model"), **head)
+    for path in Path("model").iterdir():
+        path.rename(path.name)
+    Path("model").rmdir()
+
+
 OTHERS = {
+    "parsing_morphology": save_parser_with_morphology,
     "finished_run": save_finished_run,
     "unfinished_run": save_unfinished_run,
     "corpus": save_corpus,

@@ -87,7 +87,10 @@ SAVED = sorted(FORMATS.glob("*/*/config.json"))
 def test_models_of_earlier_versions_are_read(config):
     """Every later version must read the models that 0.1 wrote, and predict the same."""
     expected = json.loads((config.parent / "expected.json").read_text(encoding="utf-8"))
-    assert expected_of(config.parent) == pytest.approx(expected, rel=1e-4, abs=1e-4)
+    found = expected_of(config.parent)
+    # Later versions may add metrics.
+    found = {name: found[name] for name in expected}
+    assert found == pytest.approx(expected, rel=1e-4, abs=1e-4)
     assert sum(path.stat().st_size for path in config.parent.iterdir()) <= 100_000
 
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 
@@ -74,12 +74,27 @@ def open_model(
     return opened
 
 
+def _read_parts(
+    task: Task[Any, Any] | type[Task[Any, Any]], data: Sequence[str | Path], skip_bad: bool
+) -> list[list[Any]]:
+    with how_to_skip("--skip-bad"):
+        return list(task.read_parts(list(map(str, data)), skip_bad=skip_bad).values())
+
+
 def _read(
     task: Task[Any, Any] | type[Task[Any, Any]], data: Sequence[str | Path], skip_bad: bool
 ) -> list[Any]:
-    with how_to_skip("--skip-bad"):
-        parts = task.read_parts(list(map(str, data)), skip_bad=skip_bad)
-    return [example for part in parts.values() for example in part]
+    return [example for part in _read_parts(task, data, skip_bad) for example in part]
+
+
+def _require_raw(task: type[Task[Any, Any]]) -> None:
+    """Check that a task scores what models make of raw text.
+
+    Raises:
+        InputError: it does not.
+    """
+    if not hasattr(task, "evaluate_raw"):
+        raise InputError(f"--raw is for parsers, not for models of the task {task.name}; omit it")
 
 
 def evaluate(
@@ -89,6 +104,7 @@ def evaluate(
     task: str = "",
     parser: AnyParser = "",
     by: Sequence[str] = (),
+    raw: bool = False,
     device: str = "cpu",
     precision: Precision | None = None,
     threshold: float | None = None,
@@ -105,6 +121,8 @@ def evaluate(
         task: another one than the model's own, see :func:`open_model`.
         parser: another one than in training, see :func:`open_model`.
         by: also score groups, see :meth:`syntagma.tasks.task.Task.evaluate`.
+        raw: for parsers: score what they make of the raw text, with the measures of the CoNLL 2018
+            shared task (:mod:`syntagma.parse.conll_scores`); otherwise words are given.
         device: where to compute.
         precision: of the computation, see :func:`open_model`.
         threshold: another one than the fitted one, see :func:`open_model`.
@@ -117,7 +135,12 @@ def evaluate(
     opened = open_model(
         ref, task=task, parser=parser, device=device, precision=precision, threshold=threshold
     )
-    values: dict[str, Any] = opened.evaluate(_read(opened, data, skip_bad), by=by)
+    values: dict[str, Any] = {}
+    if raw:
+        _require_raw(type(opened))
+        values |= cast(Any, opened).evaluate_raw(_read_parts(opened, data, skip_bad))
+    else:
+        values |= opened.evaluate(_read(opened, data, skip_bad), by=by)
     if opened.signature:
         values["signature"] = opened.signature
     return values | _identities(model=ref.identity(), parser=opened.parser_used(parser))
@@ -159,6 +182,7 @@ def score_predictions(
     predictions: str | Path,
     *,
     null_odds: str | Path | None = None,
+    raw: bool = False,
     skip_bad: bool = False,
 ) -> dict[str, float]:
     """The official metrics of a file of predictions, made here or by any other system.
@@ -168,6 +192,7 @@ def score_predictions(
         data: files in a format of the task.
         predictions: the file, in the task's official format.
         null_odds: for readers: file of odds against an answer, next to best spans.
+        raw: for parsers: the file was made from raw text, see :func:`evaluate`.
         skip_bad: skip bad examples and count them.
 
     Raises:
@@ -179,6 +204,9 @@ def score_predictions(
         raise InputError(f"--predictions: files of the task {task_class.name} cannot be scored")
     examples = _read(task_class, data, skip_bad)
     task_class.require_labels(examples, "data")
+    if raw:
+        _require_raw(task_class)
+        return dict(task_class.score_raw_file(examples, Path(predictions)))
     if null_odds is None:
         return dict(task_class.score_file(examples, Path(predictions)))
     if task_class.name != "spans":

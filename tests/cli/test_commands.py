@@ -28,6 +28,13 @@ def test_train_evaluate_predict_parse_compare(run, config, tmp_path, tiny_encode
     assert scores.pop("model") == scores.pop("parser") == str(folder)
     assert scores.pop("model_digest") == scores.pop("parser_digest") == weights
     assert all(isinstance(value, int | float) for value in scores.values())
+    code, out, _ = run("evaluate", folder, data, "--raw")
+    assert code == 0
+    assert {"tokens_f1", "words_f1", "las_f1", "clas_f1"} <= {*out.split()}
+    for given in (["--by", "length"], ["--predictions", data, "--null-odds", data]):
+        code, _, err = run("evaluate", folder, data, "--raw", *given)
+        assert code == 2
+        assert says(one_line(err), f"{given[-2]} --raw")
     code, out, _ = run("predict", folder, data, "--out", tmp_path / "out.conllu")
     assert code == 0
     assert (tmp_path / "out.conllu").read_text().count("# text") == 8

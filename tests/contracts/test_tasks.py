@@ -28,8 +28,8 @@ from tests.messages import naming
 EXCLUDED = {"pretraining", "translation"}
 SAMPLES = {name: task.sample for name, task in TASKS.items() if name not in EXCLUDED}
 FROZEN = {name for name, sample in SAMPLES.items() if sample.training.get("encoder") == "frozen"}
-# The parser takes no guides; its cases differ in the kind of trees that it learns.
-PARSERS = ["dependencies", "separate", "joint"]
+# The parser takes no guides; its cases differ in what it learns.
+PARSERS = ["dependencies", "morphology", "separate", "joint"]
 CASES = [
     (name, preset)
     for name, sample in SAMPLES.items()
@@ -52,7 +52,9 @@ def build_task(name, preset, encoder_folder, data, **training):
     changes = {"hidden_dropout": 0.0, "attention_dropout": 0.0}
     path = data[name]
     if name == "parsing":
-        if preset != "dependencies":
+        if preset == "morphology":
+            changes["head"] = {"morphology": ["feats", "lemmas"]}
+        elif preset != "dependencies":
             path = f"{path}+{data['phrases']}"
             changes["head"] = {"decoding": preset}
     elif preset == "all":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from syntagma.datasets.unpunctuated import without_punctuation
+from syntagma.text.morphology import Morphology
 from syntagma.text.sentence import Constituent, Parse, Sentence
 
 PARSE = Parse(
@@ -30,6 +31,12 @@ def test_words_keep_their_heads_and_tags():
     assert bare.heads == (4, 3, 4, 0)
     assert bare.relations == ("nsubj", "nsubj", "parataxis", "root")
     assert bare.xpos == ("NNS", "NNP", "VBD", "VBP")
+
+
+def test_words_keep_their_lemmas_and_features():
+    lemmas = ("tide", ",", "Ada", "say", ",", "turn", ".")
+    bare = without_punctuation(replace(PARSE, morphology=Morphology(None, lemmas)))
+    assert (bare.lemmas, bare.feats) == (("tide", "Ada", "say", "turn"), None)
 
 
 def test_phrases_shrink_and_those_without_words_go():

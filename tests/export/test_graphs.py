@@ -61,6 +61,19 @@ def test_a_graph_computes_what_the_model_does(name, encoder, guides, encoder_fol
         assert family.predictions(wanted, batch) == family.predictions(got, batch)
 
 
+def test_a_parser_with_morphology_is_exported_with_it(encoder_folders, tmp_path):
+    head = {"morphology": ["feats", "lemmas"]}
+    task, data = new_task("parsing", encoder_folders["bert"], tmp_path, head=head)
+    family = family_of(task)
+    make_plain(family.model)
+    batch = family.batch(family.items(family.example_rows(task.read(data))[:3]))
+    write_onnx(family.graph, batch, tmp_path / MODEL, what="parser")
+    wanted, got = run_model(family.graph, batch), Session(tmp_path / MODEL, n_threads=1)(batch)
+    for name in head["morphology"]:
+        assert got[name].shape[-1] == len(task.model.config.labels[name])
+        np.testing.assert_allclose(got[name], wanted[name], rtol=0, atol=TOLERANCE)
+
+
 def test_integers_decide_what_the_guides_of_a_graph_do(encoder_folders, tmp_path):
     """Without trees the scores differ: the mask is in the graph, not a constant of the tracing."""
     task, data = new_task("spans", encoder_folders["bert"], tmp_path, "sg-net")

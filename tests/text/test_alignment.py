@@ -60,7 +60,7 @@ def test_words_that_share_a_token_and_words_without_pieces():
     assert align([], [], [0], [2]).tolist() == [ABSENT]
 
 
-@pytest.mark.parametrize("how", ["first", "mean"])
+@pytest.mark.parametrize("how", ["first", "last", "mean"])
 def test_pool_matches_a_loop(how):
     torch.manual_seed(0)
     states = torch.randn(2, 6, 3, requires_grad=True)
@@ -71,11 +71,12 @@ def test_pool_matches_a_loop(how):
             own = [states[row, p] for p in range(6) if words[row, p] == word]
             expected = torch.zeros(3)
             if own:
-                expected = own[0] if how == "first" else torch.stack(own).mean(0)
+                mean = torch.stack(own).mean(0)
+                expected = {"first": own[0], "last": own[-1], "mean": mean}[how]
             torch.testing.assert_close(pooled[row, word], expected)
     pooled.sum().backward()
     assert (states.grad[0, 0] == 0).all()
-    assert (states.grad[0, 1] != 0).all()
+    assert (states.grad[0, 1 if how == "first" else 2] != 0).all()
 
 
 def test_spread_copies_word_values_to_pieces():
@@ -93,5 +94,5 @@ def test_slow_tokenizers_are_rejected():
 
 
 def test_an_unknown_pooling_is_rejected():
-    with pytest.raises(InputError, match=naming("pooling first mean max")):
+    with pytest.raises(InputError, match=naming("pooling first last mean max")):
         pool(torch.zeros(1, 1, 1), torch.zeros(1, 1, dtype=torch.long), 1, how="max")

@@ -9,7 +9,9 @@ import pytest
 
 from syntagma.errors import InputError
 from syntagma.text.conllu import TreebankSentence, format_conllu, parse_conllu, read_conllu
-from syntagma.text.sentence import Parse
+from syntagma.text.morphology import Morphology, join_morphologies
+from syntagma.text.segmentation.segment import segment
+from syntagma.text.sentence import Parse, Sentence
 from tests.messages import naming
 
 BLANK = "_\t_"
@@ -200,12 +202,98 @@ def test_from_parse_round_trip(ferry):
     assert again.parse() == ferry
 
 
-def test_words_that_share_offsets_become_a_multi_word_token():
+def test_multi_word_tokens_are_written_again():
     source = sentences()[0]
     rows = TreebankSentence.from_parse(source.parse(), text=source.text)
-    assert [r[:2] for r in rows.rows if "-" in r[0]] == [("6-7", "du")]
+    assert [r[:2] for r in rows.rows if "-" in r[0]] == [("2-3", "can't"), ("6-7", "du")]
     again = next(parse_conllu(format_conllu(rows).splitlines()))
     assert again.parse() == source.parse()
+    assert again.parse().sentence.multiword == ((1, 3), (5, 7))
+
+
+TOUCHING = "I cannot say whose it's: the boys' 5m 'net' or Ann’s. Gonna ask?"
+
+
+def test_english_contractions_become_multi_word_tokens():
+    (first, second) = segment(TOUCHING)
+    tags = {"'": "PART", "net": "NOUN"}
+    for sentence, tokens in (
+        (first, ["cannot", "it's", "boys'", "Ann’s"]),
+        (second, ["Gonna"]),
+    ):
+        upos = tuple(tags.get(form, "X") for form in sentence.forms)
+        if sentence is first:
+            # The apostrophe after `net` closes a quotation.
+            last = [i for i, form in enumerate(sentence.forms) if form == "'"][-1]
+            upos = (*upos[:last], "PUNCT", *upos[last + 1 :])
+        parse = Parse(sentence, tuple(range(len(sentence))), upos=upos)
+        rows = TreebankSentence.from_parse(parse, text=TOUCHING)
+        assert [row[1] for row in rows.rows if "-" in row[0]] == tokens
+        assert rows.comment("text") == rows.text
+        # The words of a token have no gap of their own.
+        inside = {form for row in rows.rows for form in [row[1]] if row[9] == "SpaceAfter=No"}
+        assert inside.isdisjoint({"can", "it", "Gon"})
+
+
+def test_words_known_to_be_tokens_stay_tokens():
+    (sentence, _) = segment(TOUCHING)
+    parse = Parse(replace(sentence, multiword=()), tuple(range(len(sentence))))
+    rows = TreebankSentence.from_parse(parse, text=TOUCHING)
+    assert all(row[0].isdigit() for row in rows.rows)
+
+
+def test_blank_words_are_no_contractions():
+    sentence = Sentence(("Bo", "", "row"), (0, 2, 2), (2, 2, 5))
+    rows = TreebankSentence.from_parse(Parse(sentence, (0, 1, 1)), text="Borow").rows
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+
+
+def test_the_written_text_has_no_zero_width_characters():
+    text = "Row\u200bon, Bo."
+    (sentence,) = segment(text)
+    rows = TreebankSentence.from_parse(Parse(sentence, tuple(range(len(sentence)))), text=text)
+    assert rows.comment("text") == rows.text == "Row on, Bo."
+
+
+MORPHOLOGY = [
+    "# newpar",
+    "1\tBo\tBo\tPROPN\tNNP\tNumber=Sing\t2\tnsubj\t_\t_",
+    "2\trows\trow\tVERB\tVBZ\tNumber=Sing|Person=3\t0\troot\t_\t_",
+    "",
+    "# newdoc id = b",
+    "1\tNo\tno\tINTJ\tUH\t_\t0\troot\t_\t_",
+    "",
+    "1\tNo\t_\tINTJ\tUH\t_\t0\troot\t_\t_",
+    "",
+]
+
+
+def test_lemmas_and_features_are_read_and_written():
+    first, second, third = parse_conllu(MORPHOLOGY)
+    parse = first.parse()
+    assert parse.lemmas == ("Bo", "row")
+    assert parse.feats == ("Number=Sing", "Number=Sing|Person=3")
+    # A sentence with lemmas is annotated: its words have no features.
+    assert (second.parse().lemmas, second.parse().feats) == (("no",), ("_",))
+    assert (third.parse().lemmas, third.parse().feats) == (None, None)
+    assert TreebankSentence.from_parse(parse, text="Bo rows").rows == first.rows
+    other = replace(parse, morphology=Morphology(lemmas=("bo", "rows")))
+    assert [row[2] for row in first.with_parse(other).rows] == ["bo", "rows"]
+    # What the parse does not know stays as it was.
+    assert [row[5] for row in first.with_parse(other).rows] == [row[5] for row in first.rows]
+    assert first.with_parse(replace(parse, morphology=None)) == first
+
+
+def test_paragraphs_and_documents_begin():
+    found = list(parse_conllu(MORPHOLOGY))
+    assert [each.starts_paragraph for each in found] == [True, True, False]
+    assert [each.starts_document for each in found] == [False, True, False]
+
+
+def test_parts_of_a_sentence_join_their_morphology():
+    one, other = Morphology(("_",), ("a",)), Morphology(("Case=Acc",), None)
+    assert join_morphologies([one, other]) == Morphology(("_", "Case=Acc"), None)
+    assert join_morphologies([one, None]) is None
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import IO
 
@@ -40,7 +41,7 @@ def check_corpora(folders: Sequence[str | Path]) -> int:
 
 
 def write_corpora(folders: Sequence[str | Path], *, to: str, out: IO[str]) -> None:
-    """Print annotated corpora.
+    """Print annotated corpora; sentences are numbered from 1, over all folders.
 
     Args:
         folders: folders of annotated corpora with text.
@@ -52,9 +53,14 @@ def write_corpora(folders: Sequence[str | Path], *, to: str, out: IO[str]) -> No
     """
     if to not in ("conllu", "json"):
         raise InputError(f"--from parquet supports --to conllu and --to json, got {to!r}")
-    for folder in folders:
+    documents: set[tuple[int, int, int]] = set()
+    numbers = count(1)
+    for place, folder in enumerate(folders):
         for found in AnnotatedCorpus(folder).sentences():
             sentence = found.parse.sentence
             local = replace(found.parse, sentence=sentence.shift(-sentence.start))
-            rows = TreebankSentence.from_parse(local, text=found.text)
-            out.write(FORMATS[to](ParsedSentence(found.parse, rows)))
+            document = (place, found.file, found.document)
+            comments = () if document in documents else ("# newdoc",)
+            documents = {document}
+            rows = TreebankSentence.from_parse(local, text=found.text, comments=comments)
+            out.write(FORMATS[to](ParsedSentence(found.parse, rows.with_id(str(next(numbers))))))

@@ -118,6 +118,7 @@ def train(
     epilog=examples(
         "syntagma evaluate default-reader dev-v1.1.json.gz --json scores.json",
         "syntagma evaluate default-parser dev.conllu --by relation --by length",
+        "syntagma evaluate default-parser dev.conllu --raw",
         "syntagma evaluate runs/nli_sg-net dev.jsonl --parser random",
         "syntagma evaluate spans dev-v2.0.json --predictions theirs.json --null-odds odds.json",
     )
@@ -146,6 +147,14 @@ def evaluate(
         str | None,
         typer.Option(help="With --predictions of a reader: file of odds against an answer."),
     ] = None,
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw",
+            help="For parsers: start from the raw text of the treebank, with the measures of the "
+            "CoNLL 2018 shared task.",
+        ),
+    ] = False,
     task: ModelTask = "",
     parser: OtherParser = "",
     precision: OtherPrecision = "",
@@ -169,17 +178,19 @@ def evaluate(
 
         given = {"--by": bool(by), "--parser": bool(parser), "--precision": bool(precision)}
         given["--threshold"] = threshold is not None
+        refuse({"--null-odds": raw and null_odds is not None}, "has no effect with --raw; omit it")
         refuse(given, "has no effect with --predictions; omit one of the two")
         require_apart(json_file, [predictions, null_odds or ""])
         metrics: dict[str, Any] = dict(
             score_predictions(
-                task or model, data, predictions, null_odds=null_odds, skip_bad=skip_bad
+                task or model, data, predictions, null_odds=null_odds, raw=raw, skip_bad=skip_bad
             )
         )
     else:
         refuse({"--null-odds": null_odds is not None}, "needs --predictions")
+        refuse({"--by": raw and bool(by)}, "has no effect with --raw; omit one of the two")
         how: dict[str, Any] = {"precision": precision or None, "threshold": threshold}
-        how |= {"skip_bad": skip_bad, "device": device}
+        how |= {"skip_bad": skip_bad, "device": device, "raw": raw}
         metrics = run(model, data, task=task, parser=parser, by=by or (), **how)
     write_json_file(json_file, metrics)
     show_metrics(without_outcomes(metrics))

@@ -42,6 +42,8 @@ def write_parses(
 ) -> None:
     """Parse files, and write each parse as soon as it is ready.
 
+    Sentences of texts written as CoNLL-U are numbered from 1, over all files (``# sent_id``).
+
     Args:
         paths: files, or ``-`` for standard input.
         parser: the parser, or another source of parses of running text.
@@ -65,5 +67,7 @@ def write_parses(
     if to == "svg":
         out.write(document_svg([item.parse for item in found]))
         return
-    for item in found:
+    for number, item in enumerate(found, start=1):
+        if to == "conllu" and kind != "conllu":
+            item = item.with_id(number)
         out.write(FORMATS[to](item))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+from syntagma.text.morphology import select_words
 from syntagma.text.sentence import Constituent, Parse, Sentence
 
 PUNCTUATION = "punct"
@@ -45,4 +46,5 @@ def without_punctuation(parse: Parse, *, lower: bool = False) -> Parse:
         upos=tuple(parse.upos[index] for index in kept),
         xpos=tuple(parse.xpos[index] for index in kept),
         constituents=phrases,
+        morphology=select_words(parse.morphology, kept),
     )

@@ -219,6 +219,12 @@ class ParserGraph(Graph):
             Port("upos", (*words, len(labels["upos"])), "logits of universal tags", "float32"),
             Port("xpos", (*words, len(labels["xpos"])), "logits of Penn tags", "float32"),
         ]
+        meanings = {"feats": "logits of feature bundles", "lemmas": "logits of edit scripts"}
+        self.morphology = [name for name in meanings if name in labels]
+        outputs += [
+            Port(name, (*words, len(labels[name])), meanings[name], "float32")
+            for name in self.morphology
+        ]
         if phrases:
             spans = (BATCH, ROOT_AND_WORDS, ROOT_AND_WORDS)
             outputs += [
@@ -236,6 +242,7 @@ class ParserGraph(Graph):
         """Score arcs, relations, tags and phrases."""
         states: WordStates = self.model(**tensors).states
         found = [states.arcs, self._relations(states), states.upos, states.xpos]
+        found += [getattr(states, name) for name in self.morphology]
         if self.phrases and states.posts is not None:
             spans = states.posts.unsqueeze(1) - states.posts.unsqueeze(2)  # [batch, start, end, …]
             scorer = self.model.spans

@@ -30,6 +30,8 @@ class DecodedSentence(NamedTuple):
         xpos: label codes, ``[n_words]``.
         probabilities: probability of each arc, ``[n_words]``.
         phrases: labelled spans; ``None`` if no phrases were decoded.
+        feats: label codes, ``[n_words]``; ``None`` from a parser that predicts none.
+        lemmas: codes of edit scripts, ``[n_words]``; ``None`` from a parser that predicts none.
     """
 
     heads: NDArray[np.int64]
@@ -38,6 +40,8 @@ class DecodedSentence(NamedTuple):
     xpos: NDArray[np.int64]
     probabilities: NDArray[np.float32]
     phrases: list[LabelledSpan] | None
+    feats: NDArray[np.int64] | None = None
+    lemmas: NDArray[np.int64] | None = None
 
 
 def decode(
@@ -78,9 +82,13 @@ def decode(
     relations = _mask_root_relation(relations, heads, model.config.labels["relations"])
     arc_probabilities = arcs.softmax(-1).gather(-1, heads.unsqueeze(-1)).squeeze(-1)
     probabilities = arc_probabilities.cpu().numpy()
-    head_indices, upos, xpos = (
-        labels.cpu().numpy() for labels in (heads, states.upos.argmax(-1), states.xpos.argmax(-1))
+    head_indices = heads.cpu().numpy()
+    upos, xpos, feats, lemmas = (
+        None if scores is None else scores.argmax(-1).cpu().numpy()
+        for scores in (states.upos, states.xpos, states.feats, states.lemmas)
     )
+    assert upos is not None
+    assert xpos is not None
     names = model.config.labels["relations"]
     relation_codes = single_arguments(relations.float().cpu().numpy(), head_indices, names)
     return [
@@ -91,6 +99,8 @@ def decode(
             xpos=xpos[row, :length],
             probabilities=probabilities[row, :length],
             phrases=phrases[row],
+            feats=None if feats is None else feats[row, :length],
+            lemmas=None if lemmas is None else lemmas[row, :length],
         )
         for row, length in enumerate(n_words)
     ]
@@ -106,6 +116,8 @@ def _select(states: WordStates, rows: NDArray[np.intp], n_words: NDArray[np.int6
         upos=states.upos[index, :n],
         xpos=states.xpos[index, :n],
         posts=None if states.posts is None else states.posts[index, : n + 1],
+        feats=None if states.feats is None else states.feats[index, :n],
+        lemmas=None if states.lemmas is None else states.lemmas[index, :n],
     )
 
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from itertools import pairwise
 
+from syntagma.text.morphology import join_morphologies
 from syntagma.text.sentence import Constituent, Parse, Sentence
 
 log = logging.getLogger(__name__)
@@ -70,4 +71,5 @@ def join_sentence(
         None if parts[0].probabilities is None else tuple(probabilities),
         None if parts[0].constituents is None else tuple(phrases),
         parts=starts,
+        morphology=join_morphologies([part.morphology for part in parts]),
     )

@@ -26,6 +26,7 @@ from syntagma.parse.encode import EncodedSentence, SentenceEncoder
 from syntagma.parse.fingerprint import fingerprint_of_model, fingerprint_of_saved
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.long_sentences import cut_sentence, join_sentence
+from syntagma.parse.morphology import MorphologyLabels
 from syntagma.parse.phrases import expand_chains
 from syntagma.parse.scorer import ParserModel, WordStates
 from syntagma.parse.spaced_words import join_parts, split_at_spaces
@@ -113,6 +114,7 @@ class JointParser:
         self._relations, self._upos, self._xpos = (
             np.array(labels[name], object) for name in ("relations", "upos", "xpos")
         )
+        self._morphology = None if model.morphology is None else MorphologyLabels(labels)
 
     @classmethod
     def from_pretrained(
@@ -301,20 +303,21 @@ class JointParser:
         """Replace label codes by labels."""
         upos, xpos = tuple(self._upos[decoded.upos]), tuple(self._xpos[decoded.xpos])
         phrases = None if decoded.phrases is None else expand_chains(decoded.phrases)
+        probabilities: tuple[float, ...] | None = None
         if self.by_rule:
             # The arc scorer was not trained, so its heads mean nothing.
             heads = heads_by_rule(phrases or (), xpos)
             relations = tuple("dep" if head else "root" for head in heads)
-            return Parse(sentence, heads, relations, upos, xpos, None, phrases)
-        return Parse(
-            sentence,
-            tuple(decoded.heads.tolist()),
-            tuple(self._relations[decoded.relations]),
-            upos,
-            xpos,
-            tuple(decoded.probabilities.tolist()),
-            phrases,
-        )
+        else:
+            heads = tuple(decoded.heads.tolist())
+            relations = tuple(self._relations[decoded.relations])
+            probabilities = tuple(decoded.probabilities.tolist())
+        morphology = None
+        if self._morphology is not None:
+            codes = decoded.feats, decoded.lemmas
+            morphology = self._morphology.of_codes(sentence, upos, *codes)
+        values = heads, relations, upos, xpos, probabilities, phrases
+        return Parse(sentence, *values, morphology=morphology)
 
     @torch.inference_mode()
     def _decode(self, batch: Sequence[EncodedSentence]) -> list[DecodedSentence]:

@@ -14,9 +14,13 @@ from syntagma.encoders.model import SyntagmaModel
 from syntagma.encoders.precision import Precision, require_precision
 from syntagma.errors import InputError
 from syntagma.parse.biaffine import Biaffine, SharedDropout
+from syntagma.parse.morphology_scorer import MorphologyScorer
 from syntagma.parse.shapes import N_SHAPES
 from syntagma.parse.span_scorer import GoldSpans, PhraseDecoding, SpanScorer, margin_loss
 from syntagma.text.alignment import ABSENT, pool
+
+MorphologyLabel = Literal["feats", "lemmas"]
+"""What a parser may predict of each word besides its tags."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class ParserHead:
         span_share: λ, the weight of span scores against arc scores in joint decoding.
         span_weight: weight of the phrase loss relative to the other losses.
         views: what to train on if the treebank has both phrases and dependencies.
+        morphology: what to predict of each word besides its tags: ``feats``, ``lemmas`` or both.
+        morphology_width: width of the representation from which these are predicted.
         spaced_words: whether words with spaces inside, such as ``10 000``, are read as one word
             rather than as their parts; taken from the treebank, not to be set.
         precision: in which the trained parser computes by default; ``int8`` only where the device
@@ -54,11 +60,13 @@ class ParserHead:
     span_share: float = 0.5
     span_weight: float = 1.0
     views: Literal["both", "dependencies", "constituents"] = "both"
+    morphology: tuple[MorphologyLabel, ...] = ()
+    morphology_width: int = 256
     spaced_words: bool = False
     precision: Precision = "float32"
 
     def __post_init__(self) -> None:
-        for name in ("arc_width", "relation_width", "span_width"):
+        for name in ("arc_width", "relation_width", "span_width", "morphology_width"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not 0 < self.span_share < 1:
@@ -82,6 +90,10 @@ class WordStates(NamedTuple):
         xpos: scores of the treebank tags, ``[batch, n_words, n_xpos]``.
         posts: representation of the fence posts between words, ``[batch, 1 + n_words,
             span_width]``; ``None`` for a parser without phrases.
+        feats: scores of the features, ``[batch, n_words, n_feats]``; ``None`` for a parser that
+            predicts none.
+        lemmas: scores of the edit scripts, ``[batch, n_words, n_scripts]``; ``None`` for a parser
+            that predicts no lemmas.
     """
 
     arcs: Tensor
@@ -90,6 +102,8 @@ class WordStates(NamedTuple):
     upos: Tensor
     xpos: Tensor
     posts: Tensor | None
+    feats: Tensor | None = None
+    lemmas: Tensor | None = None
 
 
 class ParserScores(NamedTuple):
@@ -109,7 +123,8 @@ class ParserModel(SyntagmaModel):
 
     Args:
         config: model configuration.  Its ``labels`` must contain ``relations``, ``upos`` and
-            ``xpos``; with ``constituents``, the model has a span scorer.
+            ``xpos``; with ``constituents``, the model has a span scorer; with ``feats`` or
+            ``lemmas`` (edit scripts), it has a scorer for them.
     """
 
     head_class = ParserHead
@@ -131,6 +146,12 @@ class ParserModel(SyntagmaModel):
         self.xpos = nn.Linear(width, len(config.labels["xpos"]))
         phrases = config.labels.get("constituents")
         self.spans = SpanScorer(width, head.span_width, len(phrases)) if phrases else None
+        n_feats, n_scripts = (len(config.labels.get(name, ())) for name in ("feats", "lemmas"))
+        self.morphology = (
+            MorphologyScorer(width, head.morphology_width, n_feats=n_feats, n_scripts=n_scripts)
+            if n_feats or n_scripts
+            else None
+        )
         if head.views == "constituents":
             # These are not trained.  Under DDP each process waits for the gradients of all
             # parameters that require one, so parameters without a loss would hang the run.
@@ -153,13 +174,17 @@ class ParserModel(SyntagmaModel):
         else:
             super()._init_weights(module)
 
-    def score_words(self, word_states: Tensor, root_states: Tensor, n_words: Tensor) -> WordStates:
+    def score_words(
+        self, word_states: Tensor, root_states: Tensor, n_words: Tensor, ends: Tensor | None = None
+    ) -> WordStates:
         """Compute scores from word vectors.
 
         Args:
             word_states: word vectors, ``[batch, n_words, width]``.
             root_states: vector of the artificial root, ``[batch, width]``.
             n_words: number of words of each sentence, ``[batch]``.
+            ends: vectors of the words' last pieces, ``[batch, n_words, width]``; only for a model
+                with morphology.
         """
         arc, relation = self.head.arc_width, self.head.relation_width
         states = torch.cat([root_states.unsqueeze(1), word_states], 1)
@@ -181,6 +206,9 @@ class ParserModel(SyntagmaModel):
         is_itself = position[1:].unsqueeze(1) == position  # [n_words, 1 + n_words]
         arcs = arcs.masked_fill(is_padding | is_itself, -torch.inf)
         words = states[:, 1:]
+        feats = lemmas = None
+        if self.morphology is not None and ends is not None:
+            feats, lemmas = self.morphology(words, self.dropout(ends))
         return WordStates(
             arcs,
             relation_head,
@@ -188,6 +216,8 @@ class ParserModel(SyntagmaModel):
             self.upos(words),
             self.xpos(words),
             None if self.spans is None else self.spans.fence_posts(states, n_words),
+            feats,
+            lemmas,
         )
 
     def score_pieces(
@@ -208,8 +238,12 @@ class ParserModel(SyntagmaModel):
             shapes: shape class of each word, ``[batch, n_words]``.
             n_words: number of words of each sentence, ``[batch]``.
         """
-        words = pool(states, word_of_piece, shapes.shape[1], how=self.head.pooling)
-        return self.score_words(words + self.shape_embeddings(shapes), root_states, n_words)
+        width = shapes.shape[1]
+        words = pool(states, word_of_piece, width, how=self.head.pooling)
+        ends = None
+        if self.morphology is not None:
+            ends = pool(states, word_of_piece, width, how="last")
+        return self.score_words(words + self.shape_embeddings(shapes), root_states, n_words, ends)
 
     def relation_scores(self, states: WordStates, heads: Tensor) -> Tensor:
         """Score the relations between each word and a given head.
@@ -240,6 +274,8 @@ class ParserModel(SyntagmaModel):
         xpos: Tensor | None = None,
         phrases: Tensor | None = None,
         phrase_kinds: Tensor | None = None,
+        feats: Tensor | None = None,
+        lemmas: Tensor | None = None,
     ) -> ParserScores:
         """Score a batch and, given gold labels, compute the loss.
 
@@ -260,6 +296,8 @@ class ParserModel(SyntagmaModel):
             phrases: ``spans`` of :class:`syntagma.parse.span_scorer.GoldSpans`,
                 ``[n_phrases, 4]``.
             phrase_kinds: ``kinds`` of :class:`syntagma.parse.span_scorer.GoldSpans`, ``[batch]``.
+            feats: gold codes of the features, ``[batch, n_words]``.
+            lemmas: gold codes of the edit scripts, ``[batch, n_words]``.
         """
         if self.training and self.head.word_dropout > 0:
             dropped = torch.rand_like(input_ids, dtype=torch.float) < self.head.word_dropout
@@ -291,10 +329,9 @@ class ParserModel(SyntagmaModel):
             # Under DDP the span scorer needs a gradient, if a zero one, in every process, even if
             # only the batches of other processes contain phrases.
             loss = loss + 0.0 * sum(weights.sum() for weights in self.spans.parameters())
-        if upos is not None:
-            loss = loss + _cross_entropy(scores.upos, upos)
-        if xpos is not None:
-            loss = loss + _cross_entropy(scores.xpos, xpos)
+        for name, gold in (("upos", upos), ("xpos", xpos), ("feats", feats), ("lemmas", lemmas)):
+            if (predicted := getattr(scores, name)) is not None and gold is not None:
+                loss = loss + _cross_entropy(predicted, gold)
         return ParserScores(scores, loss)
 
 

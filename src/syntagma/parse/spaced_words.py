@@ -6,11 +6,12 @@ A parser that was trained without such words would read the first part only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 
 from syntagma.parse.trees import depths
+from syntagma.text.morphology import Morphology
 from syntagma.text.sentence import Constituent, Parse, Sentence
 
 
@@ -30,6 +31,8 @@ def split_at_spaces(sentence: Sentence) -> Sentence:
 
 def join_parts(sentence: Sentence, parse: Parse) -> Parse:
     """Join the parts of each word again; a word gets head and tags of its part nearest the root.
+
+    Its lemma is that of all parts.
 
     Args:
         sentence: the words.
@@ -58,6 +61,20 @@ def join_parts(sentence: Sentence, parse: Parse) -> Parse:
         None if parse.constituents is None else _joined_phrases(parse.constituents, tops),
         # A word that lies in two parts of a long sentence belongs to the first.
         tuple(dict.fromkeys(np.searchsorted(bounds[:-1], parse.parts).tolist())),
+        _joined_morphology(parse, bounds, tops),
+    )
+
+
+def _joined_morphology(
+    parse: Parse, bounds: Sequence[int], tops: Sequence[int]
+) -> Morphology | None:
+    """Join the lemmas of the parts by spaces, and take the features of the parts for the words."""
+    feats, lemmas = parse.feats, parse.lemmas
+    if feats is None and lemmas is None:
+        return None
+    return Morphology(
+        None if feats is None else tuple(feats[top] for top in tops),
+        None if lemmas is None else tuple(" ".join(lemmas[a:b]) for a, b in pairwise(bounds)),
     )
 
 

@@ -126,6 +126,8 @@ class Word(BaseModel):
     relation: str
     upos: str
     xpos: str
+    lemma: str | None = None
+    feats: str | None = None
     probability: float | None = None
     long: bool | None = None
 

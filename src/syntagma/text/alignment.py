@@ -9,7 +9,7 @@ a piece covers two words.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ from syntagma.text.special_tokens import TOKENIZER_STATE, special_tokens
 ABSENT = -100
 """Index of a piece without a word, and of a word without a piece."""
 
-Pooling = Literal["first", "mean"]
+Pooling = Literal["first", "last", "mean"]
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -208,19 +208,20 @@ def pool(states: Tensor, word_of_piece: Tensor, n_words: int, *, how: Pooling = 
         word_of_piece: index of the word of each piece, ``[batch, n_pieces]``, negative if it has
             none.
         n_words: the largest number of words in the batch.
-        how: take the ``first`` piece of a word, or the ``mean`` over its pieces.
+        how: take the ``first`` or ``last`` piece of a word, or the ``mean`` over its pieces.
 
     Returns:
         Vectors of the words, ``[batch, n_words, width]``; zeros for words without pieces.
     """
-    if how not in ("first", "mean"):
-        raise InputError(f"pooling must be 'first' or 'mean', got {how!r}")
+    if how not in get_args(Pooling):
+        raise InputError(f"pooling must be 'first', 'last' or 'mean', got {how!r}")
     batch, _, width = states.shape
     present = word_of_piece >= 0
-    if how == "first":
-        # Pieces of a word are adjacent, so its first piece is where the index changes.
-        previous = torch.nn.functional.pad(word_of_piece[:, :-1], (1, 0), value=ABSENT)
-        present = present & (word_of_piece != previous)
+    if how != "mean":
+        # Pieces of a word are adjacent, so its first and last piece are where the index changes.
+        kept, sides = (slice(None, -1), (1, 0)) if how == "first" else (slice(1, None), (0, 1))
+        neighbour = torch.nn.functional.pad(word_of_piece[:, kept], sides, value=ABSENT)
+        present = present & (word_of_piece != neighbour)
     # An extra row `n_words` absorbs ignored pieces, so that shapes stay static.
     target = torch.where(present, word_of_piece, n_words)
     words = states.new_zeros(batch, n_words + 1, width)

@@ -10,23 +10,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise
 from pathlib import Path
 
 from syntagma.errors import InputError
 from syntagma.files import read_lines
-from syntagma.text.brackets import format_brackets
-from syntagma.text.escapes import spellings
+from syntagma.text.conllu_rows import (
+    DEPREL,
+    DEPS,
+    FEATS,
+    FORM,
+    HEAD,
+    ID,
+    LEMMA,
+    MISC,
+    N_COLUMNS,
+    UPOS,
+    XPOS,
+    Row,
+    comments_of,
+    find_forms,
+    join_tokens,
+    marked_long,
+    rows_of,
+    surface_tokens,
+    with_parts,
+    with_phrases,
+)
 from syntagma.text.limits import is_long
+from syntagma.text.morphology import Morphology
 from syntagma.text.sentence import Parse, Sentence
 
-N_COLUMNS = 10
-ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(N_COLUMNS)
-LONG_WORD, CONTINUES = "LongWord=Yes", "# continues = Yes"
-_PARTS = re.compile(r"#\s*parts\s*=")
-_PHRASES = re.compile(r"#\s*constituency\s*=")
-CONSTITUENCY = "constituency"
-"""Key of the comment with the phrases of a sentence, as Stanza writes it."""
 TOKEN = re.compile(r"([0-9]+)(?:-([0-9]+)|\.[0-9]+)?")
 """Token ID of a word (``3``), a multi-word token (``3-4``) or an empty node (``5.1``)."""
 
@@ -43,11 +56,11 @@ class TreebankSentence:
     """
 
     comments: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[Row, ...]
     origin: str = field(default="", repr=False)
 
     @property
-    def words(self) -> list[tuple[str, ...]]:
+    def words(self) -> list[Row]:
         """Rows of the syntactic words, without multi-word tokens and empty nodes."""
         return [row for row in self.rows if row[ID].isdigit()]
 
@@ -59,6 +72,18 @@ class TreebankSentence:
                 return value.strip()
         return None
 
+    def with_id(self, identifier: str) -> TreebankSentence:
+        """Add ``# sent_id``, after the comments on document and paragraph, unless there is one.
+
+        Args:
+            identifier: id of the sentence, without spaces; unique in its file.
+        """
+        if self.comment("sent_id") is not None:
+            return self
+        n_before = sum(self._has(key) for key in ("newdoc", "newpar"))
+        line = f"# sent_id = {identifier}"
+        return replace(self, comments=(*self.comments[:n_before], line, *self.comments[n_before:]))
+
     @property
     def text(self) -> str:
         """The raw text: the ``# text`` comment, or else forms joined by ``SpaceAfter=No``.
@@ -66,33 +91,30 @@ class TreebankSentence:
         The comment may spell escaped words as they are in running text (``(`` for ``-LRB-``).  One
         that does not spell the forms of the rows is ignored.
         """
-        tokens = [(form, gap) for form, gap, _ in self._surface_tokens()]
+        tokens = surface_tokens(self.rows)
         text = self.comment("text")
-        if text is not None and _find(text, [form for form, _ in tokens]) is not None:
+        if text is not None and find_forms(text, [form for form, _, _ in tokens]) is not None:
             return text
-        # The space after the last token separates sentences and is not part of this one.
-        rebuilt = "".join(form + gap for form, gap in tokens)
-        return rebuilt[: len(rebuilt) - len(tokens[-1][1])] if tokens else ""
+        return join_tokens(tokens)
 
     @property
     def touches_next(self) -> bool:
         """Whether the sentence is followed by no space (``SpaceAfter=No`` on its last token)."""
-        gaps = [gap for _, gap, _ in self._surface_tokens()]
-        return gaps[-1:] == [""]
+        return [gap for _, gap, _ in surface_tokens(self.rows)][-1:] == [""]
 
-    def _surface_tokens(self) -> Iterator[tuple[str, str, int]]:
-        """Yield each surface form, the space after it, and the number of words it covers."""
-        inside_until = 0
-        for row in self.rows:
-            first, dash, last = row[ID].partition("-")
-            # Empty nodes have no surface form; words of a multi-word token have been covered.
-            if "." in row[ID] or (not dash and int(first) <= inside_until):
-                continue
-            n_words = 1
-            if dash:
-                inside_until = int(last)
-                n_words = int(last) - int(first) + 1
-            yield row[FORM], "" if "SpaceAfter=No" in row[MISC].split("|") else " ", n_words
+    @property
+    def starts_document(self) -> bool:
+        """Whether the sentence is the first of a document (``# newdoc``, with an id or without)."""
+        return self._has("newdoc")
+
+    @property
+    def starts_paragraph(self) -> bool:
+        """Whether the sentence is the first of a paragraph (``# newpar``) or document."""
+        return self._has("newdoc") or self._has("newpar")
+
+    def _has(self, key: str) -> bool:
+        """Whether there is a comment ``# key`` or ``# key id = …``."""
+        return any(line[1:].partition("=")[0].split()[:1] == [key] for line in self.comments)
 
     def sentence(self) -> Sentence:
         """Return the syntactic words with their character offsets into :attr:`text`.
@@ -104,18 +126,22 @@ class TreebankSentence:
         forms = [row[FORM] for row in self.words]
         starts: list[int] = []
         ends: list[int] = []
-        tokens = list(self._surface_tokens())
-        found = _find(self.text, [surface for surface, _, _ in tokens])
+        tokens = surface_tokens(self.rows)
+        multiword: list[tuple[int, int]] = []
+        found = find_forms(self.text, [surface for surface, _, _ in tokens])
         assert found is not None  # The text is one that spells the tokens.
         for (start, end), (_, _, n_words) in zip(found, tokens, strict=True):
-            parts = forms[len(starts) : len(starts) + n_words]
+            first = len(starts)
+            parts = forms[first : first + n_words]
             spelled = sum(map(len, parts)) == end - start
             offset = start
             for part in parts:
                 starts.append(offset if spelled else start)
                 offset += len(part)
                 ends.append(offset if spelled else end)
-        return Sentence(tuple(forms), tuple(starts), tuple(ends))
+            if n_words > 1:
+                multiword.append((first, first + n_words))
+        return Sentence(tuple(forms), tuple(starts), tuple(ends), multiword=tuple(multiword))
 
     def parse(self) -> Parse:
         """Return the tree and tags as a :class:`Parse`.
@@ -133,10 +159,15 @@ class TreebankSentence:
             tuple(row[DEPREL] for row in words),
             tuple(row[UPOS] for row in words),
             tuple(row[XPOS] for row in words),
+            morphology=Morphology.of_columns(
+                [row[FEATS] for row in words], [row[LEMMA] for row in words]
+            ),
         )
 
     def with_parse(self, parse: Parse) -> TreebankSentence:
         """Replace heads, relations and tags by those of ``parse``; drop enhanced dependencies.
+
+        Lemmas and features are replaced if the parse has some, and kept otherwise.
 
         Enhanced dependencies extend the old tree and would contradict the new one.  So the column
         DEPS is cleared, and empty nodes are removed if it connected them to the words.
@@ -153,6 +184,7 @@ class TreebankSentence:
         if len(parse) != len(self.words):
             raise ValueError(f"expected a parse of {len(self.words)} words, got {len(parse)}")
         values = iter(zip(parse.heads, parse.relations, parse.upos, parse.xpos, strict=True))
+        others = [(LEMMA, iter(parse.lemmas or ())), (FEATS, iter(parse.feats or ()))]
         is_enhanced = any(row[DEPS] != "_" for row in self.rows)
         rows = []
         for row in self.rows:
@@ -163,11 +195,13 @@ class TreebankSentence:
                 columns = list(row)
                 columns[UPOS], columns[XPOS] = upos, xpos
                 columns[HEAD], columns[DEPREL], columns[DEPS] = str(head), relation, "_"
+                for column, known in others:
+                    columns[column] = next(known, columns[column])
                 if is_long(row[FORM]):
-                    columns[MISC] = _marked_long(row[MISC])
+                    columns[MISC] = marked_long(row[MISC])
                 row = tuple(columns)
             rows.append(row)
-        comments = _with_phrases(_with_parts(self.comments, parse), parse)
+        comments = with_phrases(with_parts(self.comments, parse), parse)
         return replace(self, comments=comments, rows=tuple(rows))
 
     @classmethod
@@ -176,96 +210,18 @@ class TreebankSentence:
     ) -> TreebankSentence:
         """Build rows from a parse whose offsets index into ``text``.
 
-        Words with the same offsets become a multi-word token.
+        Multi-word tokens get a line of their own (:mod:`syntagma.text.tokens`).
 
         Args:
             parse: the parse of one sentence.
             text: the text that contains the sentence.
             comments: comment lines to put before ``# text`` and ``# continues = Yes``.
         """
-        sentence = parse.sentence
-        offsets = list(zip(sentence.starts, sentence.ends, strict=True))
-        touching = [after <= end for (_, end), (after, _) in pairwise(offsets)]
-        gaps = ["SpaceAfter=No" if touches else "_" for touches in (*touching, False)]
-        rows: list[tuple[str, ...]] = []
-        for (start, end), group in groupby(range(len(parse)), key=offsets.__getitem__):
-            words = list(group)
-            is_multi_word = len(words) > 1 and end > start
-            if is_multi_word:
-                number = f"{words[0] + 1}-{words[-1] + 1}"
-                rows.append((number, text[start:end], *"_______", gaps[words[-1]]))
-            for index in words:
-                rows.append(
-                    (
-                        str(index + 1),
-                        sentence.forms[index],
-                        "_",
-                        parse.upos[index],
-                        parse.xpos[index],
-                        "_",
-                        str(parse.heads[index]),
-                        parse.relations[index],
-                        "_",
-                        # SpaceAfter belongs to the multi-word token, not to its words.
-                        "_" if is_multi_word else gaps[index],
-                    )
-                )
-        # A comment is a single line, so line breaks inside the sentence become spaces.
-        surface = " ".join(text[sentence.start : sentence.end].split())
-        comments += (CONTINUES,) if sentence.continues else ()
-        return cls(_with_phrases((*comments, f"# text = {surface}"), parse), tuple(rows))
+        rows = rows_of(parse, text)
+        return cls(comments_of(parse, text, rows, comments), rows)
 
 
-def _with_parts(comments: tuple[str, ...], parse: Parse) -> tuple[str, ...]:
-    """Replace the comment about the parts in which a sentence was parsed."""
-    kept = tuple(line for line in comments if not _PARTS.match(line))
-    if not parse.parts:
-        return kept
-    parts = " ".join(f"{first + 1}-{end}" for first, end in parse.part_bounds)
-    return (*kept, f"# parts = {parts}")
-
-
-def _with_phrases(comments: tuple[str, ...], parse: Parse) -> tuple[str, ...]:
-    """Add the comment with the phrases, if the parse has some, in place of an older one."""
-    if parse.constituents is None:
-        return comments
-    kept = tuple(line for line in comments if not _PHRASES.match(line))
-    tree = format_brackets(parse.sentence.forms, parse.xpos, parse.constituents, root="ROOT")
-    return (*kept, f"# {CONSTITUENCY} = {tree}")
-
-
-def _marked_long(misc: str) -> str:
-    """Add ``LongWord=Yes`` to the last column of a word."""
-    known = [] if misc == "_" else misc.split("|")
-    return misc if LONG_WORD in known else "|".join([LONG_WORD, *known])
-
-
-def _find(text: str, forms: Iterable[str]) -> list[tuple[int, int]] | None:
-    """Return start and end of each form in a text, or ``None`` if the text has other words.
-
-    The forms stand in order, with any whitespace between them.
-    """
-    found: list[tuple[int, int]] = []
-    position = 0
-    for form in forms:
-        while (end := _end_of(form, text, position)) < 0:
-            if not text[position : position + 1].isspace():
-                return None
-            position += 1
-        found.append((position, end))
-        position = end
-    return None if text[position:].strip() else found
-
-
-def _end_of(form: str, text: str, start: int) -> int:
-    """Return where a form ends that begins at a position of a text; −1 if it does not."""
-    if text.startswith(form, start):
-        return start + len(form)
-    lengths = (len(spelled) for spelled in spellings(form) if text.startswith(spelled, start))
-    return start + next(lengths, -1 - start)
-
-
-def _head(row: tuple[str, ...], n_words: int, origin: str) -> int:
+def _head(row: Row, n_words: int, origin: str) -> int:
     """Return the head of a word after checking its range."""
     try:
         head = int(row[HEAD])
@@ -297,9 +253,7 @@ def _check_tree(heads: tuple[int, ...], origin: str) -> None:
             raise InputError(f"{origin}: the heads of words {cycle} form a cycle")
 
 
-def _sentence(
-    comments: list[str], rows: list[tuple[str, ...]], name: str, first_line: int
-) -> TreebankSentence:
+def _sentence(comments: list[str], rows: list[Row], name: str, first_line: int) -> TreebankSentence:
     sentence = TreebankSentence(tuple(comments), tuple(rows), f"{name}, line {first_line}")
     ends = [int(last) for _, last in (row[ID].split("-") for row in rows if "-" in row[ID])]
     if max(ends, default=0) > len(sentence.words):
@@ -328,7 +282,7 @@ def parse_conllu(
             numbered from 1; the message names the line.
     """
     comments: list[str] = []
-    rows: list[tuple[str, ...]] = []
+    rows: list[Row] = []
     n_words, token_end = 0, 0
     for number, line in enumerate(lines, start=first_line):
         if not line.strip():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,16 +46,26 @@ def read_documents(path: str | Path, *, paragraphs: bool = True) -> Iterator[Raw
     Raises:
         InputError: as in :func:`syntagma.text.conllu.read_conllu`.
     """
+    return raw_documents(read_conllu(path), paragraphs=paragraphs)
+
+
+def raw_documents(
+    sentences: Iterable[TreebankSentence], *, paragraphs: bool = True
+) -> Iterator[RawDocument]:
+    """Yield the documents of a treebank as raw text.
+
+    Args:
+        sentences: the sentences of the treebank, in order.
+        paragraphs: as for :func:`read_documents`.
+    """
     document = RawDocument()
     gap = ""
-    for sentence in read_conllu(path):
-        # The first word of a comment: `# newdoc` and `# newpar` may be followed by an id.
-        kinds = {comment[1:].split()[0] for comment in sentence.comments if comment[1:].strip()}
-        if "newdoc" in kinds:
+    for sentence in sentences:
+        if sentence.starts_document:
             if document.sentences:
                 yield document
             document, gap = RawDocument(name=sentence.comment("newdoc id") or ""), ""
-        elif "newpar" in kinds and paragraphs:
+        elif sentence.starts_paragraph and paragraphs:
             gap = "\n\n"
         document._append(gap, sentence)
         gap = "" if sentence.touches_next else " "

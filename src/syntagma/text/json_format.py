@@ -21,7 +21,8 @@ def format_json(parse: Parse) -> str:
 def parse_values(parse: Parse) -> dict[str, Any]:
     """Return a parse as plain values.
 
-    It has the words with their offsets, heads, relations, tags and probabilities, and the phrases.
+    It has the words with their offsets, heads, relations and tags, lemmas, features and
+    probabilities as far as the parse has them, and the phrases.
     A phrase spans the words ``first`` to ``last``, counted from 1 as heads are.  A sentence parsed
     in parts has ``parts``, a long word ``"long": true``, and a sentence that the next one continues
     ``"continues": true`` (:mod:`syntagma.text.limits`).
@@ -51,6 +52,9 @@ def parse_values(parse: Parse) -> dict[str, Any]:
             strict=True,
         )
     ]
+    for name, values in (("lemma", parse.lemmas), ("feats", parse.feats)):
+        for word, value in zip(words, values or (), strict=values is not None):
+            word[name] = value
     if parse.probabilities is not None:
         for word, probability in zip(words, parse.probabilities, strict=True):
             word["probability"] = round(probability, 4)

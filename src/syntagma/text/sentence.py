@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from syntagma.checks import require_several, require_text
 from syntagma.errors import InputError, MissingExtraError
 from syntagma.reprs import brief, counted, quoted
+from syntagma.text.morphology import WordMorphology
 from syntagma.views import render
 
 # The CoNLL-U format uses both as separators, so a word that held one could not be written.
@@ -44,12 +45,17 @@ class Sentence:
         ends: offset after the last character of each word, ``[n_words]``.
         continues: whether the text was cut after the last word because no sentence end was in sight
             (:mod:`syntagma.text.limits`): the next sentence continues this one.
+        multiword: the multi-word tokens, each as its first word, from 0, and one after its last, in
+            order; ``None`` if nobody has looked for them (:mod:`syntagma.text.tokens` then does).
     """
 
     forms: tuple[str, ...]
     starts: tuple[int, ...]
     ends: tuple[int, ...]
     continues: bool = False
+    # Not in the repr, from which fingerprints of data are computed: those of earlier versions stay
+    # valid.  Not compared: the words are the same, whoever has looked for tokens.
+    multiword: tuple[tuple[int, int], ...] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not len(self.forms) == len(self.starts) == len(self.ends):
@@ -124,6 +130,7 @@ class Sentence:
             tuple(start + distance for start in self.starts),
             tuple(end + distance for end in self.ends),
             self.continues,
+            self.multiword,
         )
 
 
@@ -144,6 +151,8 @@ class Parse:
             over the same words; ``None`` if the parse source gives none.
         parts: index of the first word of each part, from 0, if the sentence was too long to be
             parsed as a whole (:mod:`syntagma.text.limits`); otherwise empty.
+        morphology: where :attr:`lemmas` and :attr:`feats` come from; ``None`` if the parse source
+            gives none.
     """
 
     sentence: Sentence
@@ -154,6 +163,7 @@ class Parse:
     probabilities: tuple[float, ...] | None = None
     constituents: tuple[Constituent, ...] | None = None
     parts: tuple[int, ...] = ()
+    morphology: WordMorphology | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         n_words = len(self.sentence)
@@ -180,6 +190,22 @@ class Parse:
 
     def _repr_html_(self) -> str | None:
         return render("parse_html", self)
+
+    @property
+    def lemmas(self) -> tuple[str, ...] | None:
+        """Lemma of each word, ``[n_words]``; ``None`` if the parse source gives none.
+
+        A parser computes them here: keep the result rather than asking for each word.
+        """
+        return None if self.morphology is None else self.morphology.lemmas
+
+    @property
+    def feats(self) -> tuple[str, ...] | None:
+        """Features of each word, such as ``Number=Sing|Person=3``; ``_`` for none, ``[n_words]``.
+
+        ``None`` if the parse source gives none.
+        """
+        return None if self.morphology is None else self.morphology.feats
 
     @property
     def part_bounds(self) -> list[tuple[int, int]]:

@@ -16,9 +16,11 @@ from syntagma.files import BYTE_ORDER_MARK, read_lines
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.source import ParseSource
 from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
+from syntagma.text.segmentation.layout import PARAGRAPH_BREAK
 from syntagma.text.segmentation.segment import segment_stream
 from syntagma.text.sentence import Parse, Sentence
 
+NEW_PARAGRAPH = "# newpar"
 MODES = {"text": "raw", "lines": "lines", "words": "words"}
 SENTENCES_PER_CHUNK = 1024
 """Number of sentences parsed together: enough to sort by length, few enough to stream."""
@@ -34,6 +36,14 @@ class ParsedSentence(NamedTuple):
 
     parse: Parse
     source: TreebankSentence
+
+    def with_id(self, number: int) -> ParsedSentence:
+        """Number the sentence, unless its rows have an id.
+
+        Args:
+            number: of the sentence in the output.
+        """
+        return self._replace(source=self.source.with_id(str(number)))
 
     def conllu(self) -> str:
         """Format the sentence as CoNLL-U."""
@@ -51,6 +61,10 @@ def parse_file(
         kind: ``text`` for running text; ``lines`` for one sentence per line; ``words`` for one
             sentence per line with words separated by spaces, which are kept; or ``conllu``, whose
             words are kept.
+
+    Yields:
+        The sentences.  The rows of the first one of a text file have the comment ``# newdoc id =
+        NAME``, and those of the first one of a paragraph of running text ``# newpar``.
 
     Raises:
         InputError: the kind is unknown, or the file cannot be read or is not of this kind; or
@@ -71,7 +85,8 @@ def parse_file(
         yield from _parse_treebank(read_conllu(path), parser)
         return
     is_empty = True
-    for parsed in _parse_lines(read_lines(path, whole=True), parser, kind):
+    document = "# newdoc" if str(path) == "-" else f"# newdoc id = {Path(path).name}"
+    for parsed in _parse_lines(read_lines(path, whole=True), parser, kind, document):
         is_empty = False
         yield parsed
     if is_empty:
@@ -88,19 +103,28 @@ def _parse_treebank(
 
 
 def _parse_lines(
-    lines: Iterator[str], parser: JointParser | ParseSource, kind: str
+    lines: Iterator[str], parser: JointParser | ParseSource, kind: str, document: str
 ) -> Iterator[ParsedSentence]:
-    """Parse lines.  Line ends and a byte-order mark count as characters in the offsets."""
+    """Parse lines.  Line ends and a byte-order mark count as characters in the offsets.
+
+    Args:
+        lines: with their line ends.
+        parser: the parser, or another source of parses.
+        kind: as for :func:`parse_file`, but not ``conllu``.
+        document: comment line for the first sentence.
+    """
+    marks = _Marks(document, paragraphs=kind == "text")
     pending: list[_Pending] = []
     # The byte-order mark is not text, but offsets refer to the file, which contains it.
     first_line = next(lines, "")
     first_text = first_line.removeprefix(BYTE_ORDER_MARK)
     offset = len(first_line) - len(first_text)
     if not isinstance(parser, JointParser):
-        yield from _parse_paragraphs(chain([first_text], lines), parser, offset)
+        yield from _parse_paragraphs(chain([first_text], lines), parser, offset, marks)
         return
     for text, sentences in segment_stream(chain([first_text], lines), mode=MODES[kind]):
-        pending += [_Pending(sentence, text, offset) for sentence in sentences]
+        pending += [_Pending(sentence, text, offset, marks.take()) for sentence in sentences]
+        marks.leave(text)
         offset += len(text)
         if len(pending) >= SENTENCES_PER_CHUNK:
             yield from _parse_pending(pending, parser)
@@ -108,8 +132,37 @@ def _parse_lines(
     yield from _parse_pending(pending, parser)
 
 
+class _Marks:
+    """Comment lines of sentences that are the first of a document or paragraph.
+
+    Args:
+        document: comment line for the first sentence of all.
+        paragraphs: whether paragraphs are marked.
+    """
+
+    def __init__(self, document: str, *, paragraphs: bool) -> None:
+        self._paragraphs = paragraphs
+        self._next = (document, *([NEW_PARAGRAPH] if paragraphs else []))
+
+    def take(self) -> tuple[str, ...]:
+        """Return the comment lines of the next sentence."""
+        found, self._next = self._next, ()
+        return found
+
+    def leave(self, text: str) -> None:
+        """Note that a paragraph, or a part of a long one, has been read.
+
+        Args:
+            text: of the paragraph, with the whitespace behind it.
+        """
+        # A long paragraph comes in parts, of which only the last ends with a blank line.
+        ends = PARAGRAPH_BREAK.search(text, len(text.rstrip())) is not None
+        if ends and self._paragraphs and not self._next:
+            self._next = (NEW_PARAGRAPH,)
+
+
 def _parse_paragraphs(
-    lines: Iterable[str], source: ParseSource, offset: int
+    lines: Iterable[str], source: ParseSource, offset: int, marks: _Marks
 ) -> Iterator[ParsedSentence]:
     """Parse running text with a source that divides it itself, paragraph by paragraph."""
     texts: deque[str] = deque()
@@ -123,17 +176,26 @@ def _parse_paragraphs(
     for parses in source.parse_texts(paragraphs()):
         text = texts.popleft()
         for parse in parses:
-            rows = TreebankSentence.from_parse(parse, text=text)
+            rows = TreebankSentence.from_parse(parse, text=text, comments=marks.take())
             yield ParsedSentence(replace(parse, sentence=parse.sentence.shift(offset)), rows)
+        marks.leave(text)
         offset += len(text)
 
 
 class _Pending(NamedTuple):
-    """A sentence that waits to be parsed, its text, and the offset of the text in the file."""
+    """A sentence that waits to be parsed.
+
+    Args:
+        sentence: the words.
+        text: what contains them.
+        offset: of the text in the file.
+        comments: comment lines.
+    """
 
     sentence: Sentence
     text: str
     offset: int
+    comments: tuple[str, ...]
 
 
 def _parse_pending(pending: Sequence[_Pending], parser: JointParser) -> Iterator[ParsedSentence]:
@@ -141,5 +203,5 @@ def _parse_pending(pending: Sequence[_Pending], parser: JointParser) -> Iterator
     parses = parser.parse(item.sentence for item in pending)
     for item, parse in zip(pending, parses, strict=True):
         # The rows need offsets within their own text, so they are made before the shift.
-        rows = TreebankSentence.from_parse(parse, text=item.text)
+        rows = TreebankSentence.from_parse(parse, text=item.text, comments=item.comments)
         yield ParsedSentence(replace(parse, sentence=item.sentence.shift(item.offset)), rows)

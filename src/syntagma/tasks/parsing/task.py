@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,6 +39,8 @@ from syntagma.tasks.comparison.clusters import text_of
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import ARCS, BRACKETS, HEADS
 from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.parsing.conll_measures import raw_file_scores, raw_scores
+from syntagma.tasks.parsing.labels import WordCodes, collect_labels
 from syntagma.tasks.parsing.sample import SAMPLE
 from syntagma.tasks.parsing.tree_scores import bracket_score, score_trees
 from syntagma.tasks.parsing.treebanks import (
@@ -50,14 +53,10 @@ from syntagma.tasks.parsing.treebanks import (
 from syntagma.tasks.task import Features, Task
 from syntagma.text.alignment import ABSENT
 from syntagma.text.brackets import format_brackets
-from syntagma.text.conllu import TreebankSentence, format_conllu
+from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
 from syntagma.text.sentence import Parse
 
 log = logging.getLogger(__name__)
-
-UNKNOWN = "_"
-"""CoNLL-U's placeholder for a missing value."""
-COLUMNS = ("relations", "upos", "xpos")
 
 PRIMARY = {"both": "las_f1_mean", "dependencies": "las", "constituents": "bracket_f1"}
 """The metric for model selection: a parser is scored on every view that it was trained on."""
@@ -141,7 +140,11 @@ class ParsingTask(Task[TreeExample, Parse]):
                     len(form.split()) > 1 for each in examples for form in each.gold.sentence.forms
                 ),
             ),
-            labels=_labels(examples, phrases=head.views != "dependencies"),
+            labels=collect_labels(
+                [example.gold for example in examples],
+                phrases=head.views != "dependencies",
+                morphology=head.morphology,
+            ),
             hidden_dropout=experiment.hidden_dropout,
             attention_dropout=experiment.attention_dropout,
             num_hidden_layers=experiment.num_hidden_layers,
@@ -197,10 +200,7 @@ class ParsingTask(Task[TreeExample, Parse]):
         Raises:
             InputError: all sentences are empty or too long.
         """
-        codes = {
-            name: {label: code for code, label in enumerate(self.model.config.labels[name])}
-            for name in COLUMNS
-        }
+        codes = WordCodes(self.model.config.labels)
         labels = self.model.config.labels.get("constituents", [])
         phrase_codes = {label: code for code, label in enumerate(labels, start=1)}
         encoded = self.parser.encoder.encode([example.gold.sentence for example in examples])
@@ -208,11 +208,7 @@ class ParsingTask(Task[TreeExample, Parse]):
         for example, pieces in zip(examples, encoded, strict=True):
             if not 0 < len(pieces) <= self.parser.max_content:
                 continue
-            gold = {"heads": np.array(example.gold.heads, np.int64)}
-            for name in COLUMNS:
-                known = codes[name]
-                values = getattr(example.gold, name)
-                gold[name] = np.array([known.get(value, ABSENT) for value in values], np.int64)
+            gold = {"heads": np.array(example.gold.heads, np.int64)} | codes.of(example.gold)
             spans = collapse_chains(example.gold.constituents or ())
             phrases = [(start, end, phrase_codes.get(label, 0)) for start, end, label in spans]
             has_phrases = bool(phrase_codes) and example.gold.constituents is not None
@@ -242,7 +238,7 @@ class ParsingTask(Task[TreeExample, Parse]):
     def collate(self, items: Sequence[_Item]) -> dict[str, Tensor]:
         """Build a padded batch with gold labels."""
         batch = self.parser.encoder.collate([item.encoded for item in items])
-        for name in ("heads", *COLUMNS):
+        for name in items[0].gold:
             padded = np.full(batch["shapes"].shape, ABSENT, np.int64)
             for row, item in enumerate(items):
                 padded[row, : len(item.gold[name])] = item.gold[name]
@@ -276,6 +272,22 @@ class ParsingTask(Task[TreeExample, Parse]):
     def score_file(cls, examples: Sequence[TreeExample], path: Path) -> dict[str, float]:
         """Return the scores of a treebank file with the words of the data."""
         return score_trees(examples, read_predicted(path, examples))
+
+    def evaluate_raw(self, files: Sequence[Sequence[TreeExample]]) -> dict[str, float]:
+        """Cut, tag and parse the raw text of treebank files, and score all of it together.
+
+        Args:
+            files: the sentences of each file.
+        """
+        begin = time.perf_counter()
+        values = raw_scores(self.parser, files)
+        seconds = time.perf_counter() - begin
+        return values | self.speed([each for file in files for each in file], seconds)
+
+    @classmethod
+    def score_raw_file(cls, examples: Sequence[TreeExample], path: Path) -> dict[str, float]:
+        """Return the scores of a CoNLL-U file that was made from the raw text of the data."""
+        return raw_file_scores(examples, read_conllu(path))
 
     def breakdown(
         self, by: str, examples: Sequence[TreeExample], predictions: Sequence[Parse]
@@ -371,19 +383,3 @@ def _double_arguments(parses: Iterable[Parse]) -> dict[str, float]:
 def _decoding(model: ParserModel) -> DecodingMode:
     """Return the decoding mode that yields every view the model was trained on."""
     return "dependencies" if model.spans is None else model.decoding
-
-
-def _labels(examples: Sequence[TreeExample], *, phrases: bool) -> dict[str, list[str]]:
-    """Collect all labels, sorted; a column that a treebank lacks gets the label ``_``."""
-    labels = {}
-    for name in COLUMNS:
-        found = {label for example in examples for label in getattr(example.gold, name)}
-        labels[name] = sorted(found - {UNKNOWN}) or [UNKNOWN]
-    chains = {
-        span.label
-        for example in examples
-        for span in collapse_chains(example.gold.constituents or ())
-    }
-    if phrases and chains:
-        labels["constituents"] = sorted(chains)
-    return labels

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from syntagma.parse.bracket_scores import BracketScore
 from syntagma.parse.scores import AttachmentScore
+from syntagma.tasks.parsing.conll_measures import gold_word_scores
 from syntagma.tasks.parsing.treebanks import TreeExample
 from syntagma.text.sentence import Parse
 
@@ -36,6 +37,9 @@ def score_trees(examples: Sequence[TreeExample], predictions: Sequence[Parse]) -
             "las_with_subtypes": arcs.las_subtypes,
             "exact_trees": arcs.exact,
         }
+        values |= gold_word_scores(
+            (example.source, parse) for example, parse in pairs if example.source is not None
+        )
     if brackets.sentences:
         values |= {
             "bracket_f1": brackets.f1,

@@ -14,7 +14,8 @@ from syntagma.files import split_pair
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import agree
 from syntagma.text.brackets import BracketedSentence, parse_brackets, read_brackets
-from syntagma.text.conllu import CONSTITUENCY, TreebankSentence, read_conllu
+from syntagma.text.conllu import TreebankSentence, read_conllu
+from syntagma.text.conllu_rows import CONSTITUENCY
 from syntagma.text.escapes import unescape
 from syntagma.text.sentence import Parse
 

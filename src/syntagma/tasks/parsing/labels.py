@@ -1,0 +1,103 @@
+"""The labels that a parser learns from a treebank, and their codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagma.errors import InputError
+from syntagma.parse.edit_scripts import ScriptCodes, learn_scripts
+from syntagma.parse.lexicon import learn_lexicon
+from syntagma.parse.phrases import collapse_chains
+from syntagma.text.alignment import ABSENT
+from syntagma.text.morphology import UNKNOWN
+from syntagma.text.sentence import Parse
+
+COLUMNS = ("relations", "upos", "xpos")
+
+
+def collect_labels(
+    parses: Sequence[Parse], *, phrases: bool, morphology: Sequence[str] = ()
+) -> dict[str, list[str]]:
+    """Collect all labels; a column that a treebank lacks gets the label ``_``.
+
+    Args:
+        parses: the trees of the treebank.
+        phrases: whether to collect labels of phrases.
+        morphology: ``feats``, for which labels are whole bundles of features, and ``lemmas``, for
+            which labels are edit scripts; these come with a ``lexicon``.
+
+    Returns:
+        Sorted labels by column; edit scripts by their frequency.
+
+    Raises:
+        InputError: the treebank does not have the morphology.
+    """
+    labels = {}
+    for name in COLUMNS:
+        found = {label for parse in parses for label in getattr(parse, name)}
+        labels[name] = sorted(found - {UNKNOWN}) or [UNKNOWN]
+    chains = {span.label for parse in parses for span in collapse_chains(parse.constituents or ())}
+    if phrases and chains:
+        labels["constituents"] = sorted(chains)
+    if "feats" in morphology:
+        # Here `_` is a label like others: the word has no features.
+        labels["feats"] = sorted({label for parse in parses for label in parse.feats or ()})
+        if not set(labels["feats"]) - {UNKNOWN}:
+            raise InputError(
+                "head.morphology: the training files have no features (column 6 of CoNLL-U); "
+                "omit feats"
+            )
+    if "lemmas" in morphology:
+        words = [
+            word
+            for parse in parses
+            if (lemmas := parse.lemmas) is not None
+            for word in zip(parse.sentence.forms, lemmas, parse.upos, strict=True)
+        ]
+        labels["lemmas"] = learn_scripts((form, lemma) for form, lemma, _ in words)
+        if not labels["lemmas"]:
+            raise InputError(
+                "head.morphology: the training files have no lemmas (column 3 of CoNLL-U); omit "
+                "lemmas"
+            )
+        labels["lexicon"] = learn_lexicon(words)
+    return labels
+
+
+class WordCodes:
+    """Codes of the labels of words.
+
+    Args:
+        labels: labels of the parser, from :func:`collect_labels`.
+    """
+
+    def __init__(self, labels: Mapping[str, Sequence[str]]) -> None:
+        self._names = (*COLUMNS, "feats") if "feats" in labels else COLUMNS
+        self._codes = {
+            name: {label: code for code, label in enumerate(labels[name])} for name in self._names
+        }
+        self._scripts = ScriptCodes(labels["lemmas"]) if "lemmas" in labels else None
+
+    def of(self, parse: Parse) -> dict[str, NDArray[np.int64]]:
+        """Return the codes of a gold parse.
+
+        Args:
+            parse: the parse.
+
+        Returns:
+            For each column codes, ``[n_words]``, ``ABSENT`` where the label is unknown.
+        """
+        found = {name: np.full(len(parse), ABSENT, np.int64) for name in self._names}
+        for name, codes in found.items():
+            known = self._codes[name]
+            if (values := getattr(parse, name)) is not None:
+                codes[:] = [known.get(label, ABSENT) for label in values]
+        if self._scripts is not None:
+            found["lemmas"] = np.full(len(parse), ABSENT, np.int64)
+            if (lemmas := parse.lemmas) is not None:
+                pairs = zip(parse.sentence.forms, lemmas, strict=True)
+                found["lemmas"][:] = [self._scripts[pair] for pair in pairs]
+        return found
