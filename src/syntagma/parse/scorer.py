@@ -8,9 +8,11 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from transformers.utils import ModelOutput
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.model import SyntagmaModel
+from syntagma.encoders.model_card import CardKind
 from syntagma.encoders.precision import Precision, require_precision
 from syntagma.errors import InputError
 from syntagma.parse.biaffine import Biaffine, SharedDropout
@@ -92,16 +94,17 @@ class WordStates(NamedTuple):
     posts: Tensor | None
 
 
-class ParserScores(NamedTuple):
+@dataclass
+class ParserScores(ModelOutput):  # type: ignore[misc]
     """Output of the parser's model.
 
     Args:
-        states: the scores.
         loss: the training loss; ``None`` without gold labels.
+        states: the scores.
     """
 
-    states: WordStates
-    loss: Tensor | None
+    loss: Tensor | None = None
+    states: WordStates = None  # type: ignore[assignment]
 
 
 class ParserModel(SyntagmaModel):
@@ -112,6 +115,13 @@ class ParserModel(SyntagmaModel):
             ``xpos``; with ``constituents``, the model has a span scorer.
     """
 
+    default_task = "parsing"
+    card_kind = CardKind(
+        "token-classification",
+        "from syntagma import load_parser\n\n"
+        'parser = load_parser("NAME")\n'
+        'parser("The ferry left at dawn.")',
+    )
     head_class = ParserHead
     head: ParserHead
 
@@ -269,7 +279,7 @@ class ParserModel(SyntagmaModel):
         states = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         scores = self.score_pieces(states, states[:, 0], word_of_piece, shapes, n_words)
         if heads is None:
-            return ParserScores(scores, None)
+            return ParserScores(states=scores)
         loss = scores.arcs.new_zeros(())
         if self.head.views != "constituents":
             loss = loss + _cross_entropy(scores.arcs, heads)
@@ -295,7 +305,7 @@ class ParserModel(SyntagmaModel):
             loss = loss + _cross_entropy(scores.upos, upos)
         if xpos is not None:
             loss = loss + _cross_entropy(scores.xpos, xpos)
-        return ParserScores(scores, loss)
+        return ParserScores(loss=loss, states=scores)
 
 
 def _cross_entropy(scores: Tensor, gold: Tensor) -> Tensor:

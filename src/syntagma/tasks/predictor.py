@@ -12,8 +12,10 @@ import torch
 from torch import Tensor
 
 from syntagma.batches import call_cost_on, padded_length, token_budget_batches
+from syntagma.encoders.hub_options import take_hub_options
 from syntagma.encoders.load import load_tokenizer, max_pieces
-from syntagma.encoders.precision import Precision, autocast, require_device, set_precision
+from syntagma.encoders.placement import take_placement
+from syntagma.encoders.precision import Precision, autocast, set_precision
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
@@ -266,22 +268,23 @@ class TextPredictor(Generic[Model]):
         Args:
             name: its folder, the name of a shipped model, or a hub name.
             device: where to compute.
-            parser: where parses come from (:func:`syntagma.parse.sources.load.as_source`), if not
-                from the source used in training.
-            options: of the constructor.
+            parser: parse source (:func:`as_source`); by default the one used in training.
+            options: of the constructor; and those of Transformers, as for
+                :meth:`syntagma.encoders.model.SyntagmaModel.from_pretrained`.
 
         Raises:
             InputError: there is no such model, device or parser, or the model reads no parses.
         """
-        require_device(device)
-        ref = find_model(name)
-        model: Any = cls.model_class.load_saved(ref, task=cls.task).to(device)
+        ref, placement = find_model(name, take_hub_options(options)), take_placement(options)
+        device = str(placement.device(device))
+        model: Any = cls.model_class.load_saved(ref, task=cls.task)
+        model = placement.apply(model, device=device, saved_dtype=ref.saved_dtype)
         tokenizer = load_tokenizer(ref, model.config.encoder)
         asked = asked_parser(model, parser, name=ref.name)
         if asked and not {"source", "cache"} & options.keys():
-            options["source"] = as_source(
-                asked, device=device, mode=cls.mode(model), heads=model.reads_heads
-            )
+            how: dict[str, Any] = {"mode": cls.mode(model), "heads": model.reads_heads}
+            how |= {"device": device, "options": ref.options.elsewhere()}
+            options["source"] = as_source(asked, **how)
         return cls(model, tokenizer, **options)
 
     def lay_out(self, texts: TextPair) -> Layout:
@@ -329,7 +332,7 @@ class LabelPredictor(TextPredictor[Model]):
             tensors = self.on_device(self.collate([items[index] for index in batch]))
             tensors.pop("labels", None)
             with autocast(self.model.device, self.precision):
-                found = self.model(**tensors).labels.cpu()
+                found = self.model(**tensors).logits.cpu()
             scores |= dict(zip(batch, found, strict=True))
         return [scores[index] for index in range(len(items))]
 

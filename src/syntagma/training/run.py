@@ -18,6 +18,7 @@ import torch
 from safetensors.torch import load_file
 
 from syntagma.encoders.compact import EXACT
+from syntagma.encoders.saving import rebase
 from syntagma.errors import InputError, MissingExtraError, TrainingError, how_to_skip
 from syntagma.outputs import disk_errors, require_absent
 from syntagma.runs.folder import RunFolder
@@ -296,6 +297,7 @@ def _finish(
             metrics = write_scores(task, dev, predictions, draft)
             # Weights of a frozen encoder that equal the published ones are not saved again.
             task.save(draft, bits=EXACT if frozen else None)
+            rebase(draft, run.path)
             # The metrics mark a finished run, so move them last.
             for path in sorted(draft.iterdir(), key=lambda path: path.name == METRICS):
                 target = run.path / path.name
