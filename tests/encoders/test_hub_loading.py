@@ -217,7 +217,8 @@ def test_placement(fake, name):
     assert model.device.type == ("cuda" if torch.cuda.is_available() else "cpu")
     assert model.trunk.config._attn_implementation == "eager"
     assert load(name, device_map={"": "cpu"}).device.type == "cpu"
-    assert load(name).trunk.config._attn_implementation == NAME
+    for options in ({}, {"attn_implementation": "sdpa"}):
+        assert load(name, **options).trunk.config._attn_implementation == NAME
 
 
 def test_the_saved_dtype_is_kept_if_asked_for(fake, tmp_path):
@@ -251,6 +252,12 @@ def test_readers_and_parsers_are_placed(fake):
 def test_impossible_placements_are_reported(folders, option, message):
     with pytest.raises(InputError, match=naming(message)):
         load(str(folders["someone/model"]), **option)
+
+
+@pytest.mark.parametrize("name", ["someone/model", "someone/encoder"])
+def test_a_former_name_of_an_option_is_corrected(folders, name):
+    with pytest.raises(InputError, match=naming("'torch_dtype' 'dtype'")):
+        load(str(folders[name]), torch_dtype="bfloat16")
 
 
 def test_device_and_device_map_must_agree(folders):

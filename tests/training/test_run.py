@@ -56,6 +56,15 @@ def test_a_parser_learns(parser_run):
     assert len(rows) == 3 * len(SENTENCES)
 
 
+def test_a_run_has_a_model_card_with_its_score(parser_run):
+    run, _ = parser_run
+    metrics = json.loads((run / "metrics.json").read_text())
+    card = (run / "README.md").read_text(encoding="utf-8")
+    assert f"| las | {metrics['las']:g} |" in card
+    assert "load_parser" in card
+    assert str(run) not in card
+
+
 def test_a_run_folder_is_not_overwritten(parser_run, tiny_encoder):
     run, data = parser_run
     with pytest.raises(InputError, match=naming(f"{run} empty")):

@@ -16,13 +16,14 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModel, PreTrainedModel
 
-from syntagma.encoders.config import SyntagmaConfig, read_config, with_class_labels
+from syntagma.encoders.config import SyntagmaConfig, read_config
 from syntagma.encoders.cpu.recompute import keep_layers, recompute_layers
 from syntagma.encoders.cpu.switch import use_cpu_kernels
 from syntagma.encoders.default import CONFIG, WEIGHTS
 from syntagma.encoders.hub_options import take_hub_options
 from syntagma.encoders.load import build_encoder, encoder_weights, load_encoder_config
 from syntagma.encoders.model_card import CardKind, CardSettings
+from syntagma.encoders.model_settings import require_known, with_class_labels
 from syntagma.encoders.placement import take_placement
 from syntagma.encoders.push import PUSH_OPTIONS, push_model
 from syntagma.encoders.qa_models import weights_of
@@ -32,13 +33,6 @@ from syntagma.encoders.saving import require_storage, write_model
 from syntagma.encoders.sites import find_sites, keep_lowest_layers, layers, set_dropout
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.settings import nearest
-
-SETTINGS = (
-    *("guides", "head", "labels", "num_labels", "id2label", "task", "parser"),
-    *("hidden_dropout", "attention_dropout", "num_hidden_layers"),
-)
-"""Settings of a new model that :meth:`SyntagmaModel.from_pretrained` accepts."""
-
 
 DEFAULTS = {
     "max_shard_size": "50GB",
@@ -163,6 +157,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         if ref.kind != "model":
             return cls.from_encoder(ref, **settings)
         placement = take_placement(settings)
+        require_known(settings)
         if settings:
             raise InputError(
                 f"{ref.name}: a saved model has its settings in {CONFIG}; omit "
@@ -177,19 +172,16 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         Args:
             name: ``default``, a folder, or a hub name; a model saved by this package provides its
                 encoder, and the weights of the guides that the new model shares with it.
-            settings: those in :data:`SETTINGS`: fields of :class:`SyntagmaConfig` (``labels`` may
-                be ``num_labels`` or ``id2label``), dropout probabilities of the encoder, the number
-                of its lowest layers to keep; and the options shared with Transformers.
+            settings: those in :data:`syntagma.encoders.model_settings.SETTINGS`: fields of
+                :class:`SyntagmaConfig` (``labels`` may be ``num_labels`` or ``id2label``), dropout
+                probabilities of the encoder, the number of its lowest layers to keep; and the
+                options shared with Transformers.
 
         Raises:
             InputError: there is no such encoder, or a setting is unknown.
         """
         options, placement = take_hub_options(settings), take_placement(settings)
-        unknown = [key for key in settings if key not in SETTINGS]
-        if unknown:
-            # Experiments have a setting `preset`; here `guides` accepts the name of one.
-            other = "guides" if unknown[0] == "preset" else unknown[0]
-            raise InputError(f"unknown setting {unknown[0]!r}; {nearest(other, SETTINGS)}")
+        require_known(settings)
         ref = find_model(name, options)
         encoder = load_encoder_config(ref)
         saved_dtype = encoder.dtype

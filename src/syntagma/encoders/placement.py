@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from syntagma.encoders.attention import use_attention
 from syntagma.encoders.precision import best_device, require_device
 from syntagma.encoders.quiet import quiet
 from syntagma.errors import InputError
@@ -144,6 +145,8 @@ def set_attention(encoder: nn.Module, name: str) -> None:
             f"attn_implementation {name}: an encoder of type {encoder.config.model_type!r} can "  # type: ignore[union-attr]
             f"only use {found}"
         )
+    # Ours in its place: it is the same, but avoids a faulty backend on GPUs.
+    use_attention(encoder)
 
 
 def _device_name(device: Any) -> str:
