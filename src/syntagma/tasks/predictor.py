@@ -21,12 +21,12 @@ from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.sources.cache import ParseCache
-from syntagma.parse.sources.load import AnyParser, as_source, identify, needed_source
+from syntagma.parse.sources.load import AnyParser, identify, needed_source
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
 from syntagma.syntax.sequences import SequenceBuilder
 from syntagma.syntax.tags import MIN_SHARE, TagSet, tag_set_of, tagged_shares
-from syntagma.tasks.asked_parser import asked_parser
+from syntagma.tasks.asked_parser import asked_parser, load_asked
 from syntagma.tasks.layout import Layout, TextPair
 from syntagma.tasks.recent import Recent
 from syntagma.tasks.task import Example, Prediction, Task
@@ -282,9 +282,7 @@ class TextPredictor(Generic[Model]):
         tokenizer = load_tokenizer(ref, model.config.encoder)
         asked = asked_parser(model, parser, name=ref.name)
         if asked and not {"source", "cache"} & options.keys():
-            how: dict[str, Any] = {"mode": cls.mode(model), "heads": model.reads_heads}
-            how |= {"device": device, "options": ref.options.elsewhere()}
-            options["source"] = as_source(asked, **how)
+            options["source"] = load_asked(asked, model, ref, device=device, mode=cls.mode(model))
         return cls(model, tokenizer, **options)
 
     def lay_out(self, texts: TextPair) -> Layout:
