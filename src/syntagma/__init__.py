@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from syntagma.retrieval.registered import register_retriever
     from syntagma.syntax.tokenizer import SyntaxTokenizer
     from syntagma.tasks import register_task
+    from syntagma.tasks.auto import register
     from syntagma.tasks.choice.chooser import Chooser
     from syntagma.tasks.experiment import load_experiment
     from syntagma.tasks.open_qa.documents import Index
@@ -57,6 +58,7 @@ __all__ = [
     "load_parser",
     "open_model",
     "predict",
+    "register",
     "register_guide",
     "register_parser",
     "register_retriever",
@@ -89,6 +91,7 @@ _HOMES = {
     "load_parser": "syntagma.parse.sources.load",
     "open_model": "syntagma.evaluation",
     "predict": "syntagma.evaluation",
+    "register": "syntagma.tasks.auto",
     "register_guide": "syntagma.models.guides",
     "register_parser": "syntagma.parse.sources.registered",
     "register_retriever": "syntagma.retrieval.registered",

@@ -6,12 +6,13 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import yaml
 
 from syntagma.checks import require_number
 from syntagma.encoders.config import read_config
+from syntagma.encoders.hub_options import HubKeywords, take_hub_options
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError, how_to_skip
@@ -41,11 +42,12 @@ def open_model(
     device: str = "cpu",
     precision: Precision | None = None,
     threshold: float | None = None,
+    **options: Unpack[HubKeywords],
 ) -> Task[Any, Any]:
     """The task around a saved model.
 
     Args:
-        name: ``default-parser``, ``default-reader``, or the folder of a model or run.
+        name: ``default-parser``, ``default-reader``, the folder of a model or run, or a hub name.
         task: another one than the model was made for: a model for ``spans`` can do ``open_qa``.
         parser: where parses come from (:func:`syntagma.parse.sources.load.as_source`), if not from
             the source used in training: to see what other or worse trees do.
@@ -53,12 +55,14 @@ def open_model(
         precision: of the computation: ``training.precision`` of a run gives its own scores again;
             if not given float32 for parsers, ``auto`` for other models.
         threshold: of predictions, instead of the fitted one: with infinity a reader never abstains.
+        options: how it is loaded from the hub, see
+            :class:`syntagma.encoders.hub_options.HubOptions`.
 
     Raises:
         InputError: there is no such model, it cannot do the task, it reads no parses, or its task
             has no threshold.
     """
-    ref = find_model(name)
+    ref = find_model(name, take_hub_options(dict(options)))
     task_class = find_task(task or read_config(ref).task)
     setting = task_class.threshold
     if threshold is not None:

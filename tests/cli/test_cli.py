@@ -276,7 +276,7 @@ def test_a_full_disk_leaves_no_partial_output(run, config, tmp_path, monkeypatch
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("syntagma.encoders.model.save_file", full)
+    monkeypatch.setattr("syntagma.encoders.saving.save_file", full)
     code, _, err = run("train", config, "--out", tmp_path / "run")
     assert code == 2
     assert says(one_line(err), "No space left on device")

@@ -99,7 +99,9 @@ def test_a_saved_model_on_the_hub_can_be_the_base_of_another(
     model.save_pretrained(folder)
     shutil.copy(encoder_folders["bert"] / "tokenizer.json", folder)
     monkeypatch.setattr("syntagma.encoders.hub.is_reachable", lambda: True)
-    monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_: str(folder / "config.json"))
+    monkeypatch.setattr(
+        "huggingface_hub.hf_hub_download", lambda *_, **__: str(folder / "config.json")
+    )
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(folder))
     built = GuidedEncoder.from_encoder("someone/model", guides="sg-net")
     for name, weight in model.named_parameters():

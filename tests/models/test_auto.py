@@ -2,13 +2,22 @@ from dataclasses import is_dataclass
 
 import pytest
 import torch
-from transformers import AutoConfig, AutoModel, AutoTokenizer
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForMultipleChoice,
+    AutoModelForQuestionAnswering,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+)
 
 from syntagma import GuidedEncoder, SyntaxTokenizer
 from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.model import SyntagmaModel
 from syntagma.errors import InputError
+from syntagma.models.choice_model import ChoiceModel
 from syntagma.models.pair_model import PairModel
+from syntagma.models.span_model import SpanModel
 from syntagma.settings import to_dict
 from syntagma.tasks import TASKS
 from syntagma.tasks.auto import register
@@ -41,6 +50,36 @@ def test_auto_classes_choose_the_model_of_the_task(tiny_encoder, tmp_path):
     assert type(AutoModel.from_pretrained(tmp_path)) is PairModel
 
 
+AUTO = {
+    AutoModelForQuestionAnswering: (SpanModel, {}),
+    AutoModelForMultipleChoice: (ChoiceModel, {}),
+    AutoModelForSequenceClassification: (PairModel, {"num_labels": 2}),
+}
+
+
+@pytest.mark.parametrize("auto", AUTO)
+def test_auto_classes_of_tasks_load_models_of_these_tasks(auto, tiny_encoder, tmp_path):
+    kind, settings = AUTO[auto]
+    model = kind.from_pretrained(tiny_encoder, guides={"tree_distance": {}}, **settings)
+    model.save_pretrained(tmp_path / "model")
+    found = auto.from_pretrained(tmp_path / "model")
+    assert type(found) is kind
+    for name, weight in model.state_dict().items():
+        assert torch.equal(found.state_dict()[name], weight)
+    assert type(auto.from_config(model.config)) is kind
+    GuidedEncoder.from_pretrained(tiny_encoder).save_pretrained(tmp_path / "encoder")
+    with pytest.raises(InputError, match=naming(f"'{model.config.task}' task")):
+        auto.from_pretrained(tmp_path / "encoder")
+    with pytest.raises(InputError, match=naming(f"'{model.config.task}' task")):
+        auto.from_config(AutoConfig.from_pretrained(tmp_path / "encoder"))
+
+
+def test_auto_classes_still_load_the_models_of_transformers(tiny_encoder):
+    assert type(AutoModelForSequenceClassification.from_pretrained(tiny_encoder)).__name__ == (
+        "BertForSequenceClassification"
+    )
+
+
 def test_a_new_model_can_be_built_from_a_configuration(tiny_encoder):
     guides = {"tree_distance": {"alpha": 0.25}}
     labels = {"labels": ["no", "yes"]}
@@ -65,7 +104,7 @@ def test_a_model_for_an_unknown_task_is_reported(tiny_encoder, tmp_path):
         AutoModel.from_pretrained(tmp_path)
 
 
-def test_device_map_is_rejected(tiny_encoder, tmp_path):
+def test_unknown_options_are_rejected(tiny_encoder, tmp_path):
     GuidedEncoder.from_pretrained(tiny_encoder).save_pretrained(tmp_path)
-    with pytest.raises(InputError, match=naming("dtype device_map .to(device)")):
-        AutoModel.from_pretrained(tmp_path, device_map="cpu")
+    with pytest.raises(InputError, match=naming("config.json quantization_config")):
+        AutoModel.from_pretrained(tmp_path, quantization_config={"bits": 4})

@@ -234,7 +234,7 @@ def test_a_saved_model_has_its_mask(mask, tiny_encoder, tmp_path, parsed):
     loaded = PairModel.from_pretrained(tmp_path)
     batch = tokenizer(texts, texts[::-1])
     with torch.no_grad():
-        assert torch.equal(model(**batch).labels, loaded.eval()(**batch).labels)
+        assert torch.equal(model(**batch).logits, loaded.eval()(**batch).logits)
     assert loaded.config.guides["ancestor_attention"].mask == mask
     assert loaded.config.guides["ancestor_attention"].aggregate_special == "released"
 

@@ -41,7 +41,7 @@ def test_types_are_scored_from_the_opening_marker():
         found = model(**batch, markers=torch.tensor([[3], [1]]), labels=gold)
         states = states_of(model, batch)
         expected = model.label_scores(torch.stack([states[0, 3], states[1, 1]]))
-    torch.testing.assert_close(found.labels, expected)
+    torch.testing.assert_close(found.logits, expected)
     # Labels are scored independently; the loss is a mean over all.
     right = torch.where(gold > 0, expected.sigmoid(), 1 - expected.sigmoid())
     torch.testing.assert_close(found.loss, -right.log().mean())
@@ -56,7 +56,7 @@ def test_relations_are_scored_from_both_opening_markers():
             [torch.cat([states[0, 6], states[0, 2]]), torch.cat([states[1, 1], states[1, 4]])]
         )
         expected = model.label_scores(joined)
-    torch.testing.assert_close(found.labels, expected)
+    torch.testing.assert_close(found.logits, expected)
     log = expected.log_softmax(-1)
     torch.testing.assert_close(found.loss, -(log[0, 2] + log[1, 0]) / 2)
     assert model(**batch, markers=torch.tensor([[6, 2], [1, 4]])).loss is None

@@ -70,7 +70,7 @@ def test_it_is_read_trained_and_saved_behind_the_guided_layer(kind, tmp_path):
 
     def scores(own):
         found = own(**batch)
-        return found.answerability if kind is SpanModel else found[0]
+        return found.answerability_logits if kind is SpanModel else found[0]
 
     scores(model)[0].square().sum().backward()
     assert model.pooler.dense.weight.grad.any()

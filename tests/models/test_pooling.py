@@ -78,7 +78,7 @@ def test_every_guide_gets_gradients_from_the_pooled_vector(preset, objective, ti
         loss = model(**batch, labels=torch.tensor([0, 1])).loss
     else:
         found = model(**batch, context=batch["attention_mask"].bool())
-        loss = found.answerability.square().sum()
+        loss = found.answerability_logits.square().sum()
     loss.backward()
     for guide in model.guides:
         parameters = [p for p in guide.parameters() if p.requires_grad]

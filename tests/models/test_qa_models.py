@@ -45,9 +45,9 @@ def test_scores_equal_those_of_transformers_bit_for_bit(tmp_path, model_type):
     with torch.no_grad():
         scores, wanted = reader.model(**batch), theirs(**inputs)
     context = batch["context"]
-    assert torch.equal(scores.start[context], wanted.start_logits[context])
-    assert torch.equal(scores.end[context], wanted.end_logits[context])
-    assert scores.start[~context].eq(-torch.inf).all()
+    assert torch.equal(scores.start_logits[context], wanted.start_logits[context])
+    assert torch.equal(scores.end_logits[context], wanted.end_logits[context])
+    assert scores.start_logits[~context].eq(-torch.inf).all()
 
 
 def test_only_the_passage_and_the_first_piece_are_scored(tmp_path):

@@ -66,7 +66,7 @@ def logits(folder, data, parser="") -> torch.Tensor:
     task = open_model(folder, parser=parser, precision="float32")
     features = task.features(task.read(data))
     with torch.inference_mode():
-        return task.model(**task.collate([features[index] for index in range(8)])).labels
+        return task.model(**task.collate([features[index] for index in range(8)])).logits
 
 
 def test_other_trees_give_other_scores_in_training_and_in_scoring(trained, data):
@@ -99,7 +99,7 @@ def test_without_trees_no_parser_is_loaded(mask, data, tiny_encoder, tmp_path, m
     assert not loaded
     model = open_model(tmp_path / "run").model
     batch = SyntaxTokenizer.for_model(model)(SENTENCES[:2], SENTENCES[2:4])
-    assert model(**batch).labels.isfinite().all()
+    assert model(**batch).logits.isfinite().all()
     assert not loaded
     with pytest.raises(InputError, match=naming("trees parser 'noisy:0.5:default-parser'")):
         evaluate(tmp_path / "run", [data], parser="noisy:0.5:default-parser")

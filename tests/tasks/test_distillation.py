@@ -84,8 +84,8 @@ def test_the_loss_mixes_gold_and_teacher_by_the_weight(task):
     batch = task.collate(list(task.features([replace(EXAMPLE, teacher=TEACHER)])))
     expected = 0.0
     for logits, gold, targets in (
-        (scores.start, batch["start_positions"], batch["start_targets"]),
-        (scores.end, batch["end_positions"], batch["end_targets"]),
+        (scores.start_logits, batch["start_positions"], batch["start_targets"]),
+        (scores.end_logits, batch["end_positions"], batch["end_targets"]),
     ):
         allowed = torch.isfinite(logits[0])
         shares = F.log_softmax(logits[0][allowed], dim=-1)

@@ -15,13 +15,13 @@ from syntagma.cli.printing import write_parses
 from syntagma.encoders.cpu.int8 import has_int8
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.evaluation import evaluate, pack, score_predictions
-from syntagma.text.json_format import parse_values
 from syntagma.parse.morphology import Lemmatizer, MorphologyLabels, PredictedMorphology
 from syntagma.parse.parser import JointParser
 from syntagma.tasks.parsing.task import ParsingTask
 from syntagma.tasks.parsing.treebanks import read_treebank
 from syntagma.text.conllu import TreebankSentence
 from syntagma.text.documents import read_documents
+from syntagma.text.json_format import parse_values
 from syntagma.text.morphology import Morphology
 from syntagma.text.sentence import Parse, Sentence
 from syntagma.training.run import train

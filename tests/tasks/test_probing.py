@@ -181,14 +181,14 @@ def test_each_classifier_is_trained_as_if_alone(data, tiny_encoder):
     batch = task.collate([task.features(examples)[index] for index in range(8)])
     model = task.model.train()
     whole = model(**batch).loss
-    assert model(**batch).labels.shape == (8, 4, 2)
+    assert model(**batch).logits.shape == (8, 4, 2)
     losses = []
     for number in range(4):
         model.head = replace(model.head, chosen=number)
         losses.append(model(**batch).loss)
     assert whole.item() == pytest.approx(sum(loss.item() for loss in losses), rel=1e-5)
     weights = model.classifiers[3][-1].weight.square().sum() * 0.1
-    scores = model(**batch).labels[:, 0]
+    scores = model(**batch).logits[:, 0]
     plain = torch.nn.functional.cross_entropy(scores, batch["labels"])
     assert losses[3].item() == pytest.approx((plain + weights).item(), rel=1e-5)
 
@@ -223,7 +223,7 @@ def test_vectors_are_standardised_by_the_training_set(data, tiny_encoder):
     task.model.classifiers[0] = torch.nn.Identity()
     # It does not depend on the batch size, and is the same in training and evaluation.
     for model in (task.model.train(), task.model.eval()):
-        normed = torch.cat([model(part).labels[:, 0] for part in vectors.split(3)])
+        normed = torch.cat([model(part).logits[:, 0] for part in vectors.split(3)])
         assert normed.mean(0).abs().max() < 1e-4
         assert (normed.std(0, correction=0) - 1).abs().max() < 0.01
 

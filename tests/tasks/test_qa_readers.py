@@ -149,7 +149,9 @@ def test_pictures_show_the_scores_of_the_passage(folders, tmp_path):
     with torch.no_grad():
         scores = reader.model(**reader.batch(reader.windows([texts[:2]])))
     begin = seen.layout.stretches[1].begin
-    shares = scores.start[0].softmax(-1)[begin : begin + len(seen.layout.stretches[1].pieces)]
+    shares = scores.start_logits[0].softmax(-1)[
+        begin : begin + len(seen.layout.stretches[1].pieces)
+    ]
     assert sum(found.scores[0]) == pytest.approx(float(shares.sum()), abs=1e-3)
     (tmp_path / "text.txt").write_text(PASSAGE)
     drawn = draw_attention(

@@ -84,7 +84,7 @@ def scores(reader, question, *, all_trees):
     [window] = reader.encode_pairs([(PASSAGE, question)], all_trees=all_trees)
     with torch.inference_mode():
         found = reader.model(**reader.batch([window]))
-    return torch.stack([found.start, found.end])
+    return torch.stack([found.start_logits, found.end_logits])
 
 
 @pytest.mark.parametrize(

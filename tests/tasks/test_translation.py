@@ -118,7 +118,7 @@ def test_without_guides_the_model_equals_the_plain_one(pretrained, data):
     task, examples = new_task(experiment(data, encoder=name))
     batch = task.collate([task.features(examples)[index] for index in range(3)])
     with torch.no_grad():
-        ours = task.model.eval()(**batch).pieces
+        ours = task.model.eval()(**batch).logits
         theirs = plain(
             input_ids=batch["input_ids"],
             attention_mask=batch["attention_mask"],
@@ -155,9 +155,9 @@ def test_the_training_loss_equals_the_loss_over_all_pieces(model_type, pretraine
         if isinstance(part, torch.nn.Dropout):
             part.p = 0.0
     found = model(**batch)
-    assert found.pieces is None
+    assert found.logits is None
     assert (batch["labels"] < 0).any()
-    scores = model.eval()(**batch).pieces
+    scores = model.eval()(**batch).logits
     expected = functional.cross_entropy(
         scores.flatten(0, 1), batch["labels"].flatten(), ignore_index=-100, label_smoothing=0.1
     )
@@ -172,7 +172,7 @@ def test_saving_and_loading_changes_nothing(preset, data, tmp_path):
     batch = task.collate([task.features(examples)[index] for index in range(4)])
     with torch.no_grad():
         one, other = task.model.eval()(**batch), reloaded.model.eval()(**batch)
-    assert torch.equal(one.pieces, other.pieces)
+    assert torch.equal(one.logits, other.logits)
     # Encoder, decoder and output layer share their embeddings, which are saved once.
     n_values = sum(parameter.numel() for parameter in task.model.parameters())
     assert (tmp_path / "model.safetensors").stat().st_size < 4.5 * n_values + 100_000

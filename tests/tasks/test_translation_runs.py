@@ -82,7 +82,7 @@ def test_the_score_is_the_length_normalised_log_probability(runs):
             total, length = 0.0, 0
             for place in range(1, pieces.shape[1]):
                 read = pieces[:, :place]
-                logits = translator.model(**batch, decoder_input_ids=read).pieces[0, -1]
+                logits = translator.model(**batch, decoder_input_ids=read).logits[0, -1]
                 total += logits.log_softmax(-1)[pieces[0, place]].item()
                 length += 1
         assert pieces[0, -1] == translator.tokenizer.eos_token_id

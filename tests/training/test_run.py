@@ -10,6 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from syntagma.encoders.config import read_config
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, pack
 from syntagma.runs.folder import RunFolder
@@ -53,6 +54,15 @@ def test_a_parser_learns(parser_run):
     assert predicted.count("\n\n") == 3 * len(SENTENCES)
     rows = json.loads((run / "examples.json").read_text())
     assert len(rows) == 3 * len(SENTENCES)
+
+
+def test_a_run_has_a_model_card_with_its_score(parser_run):
+    run, _ = parser_run
+    metrics = json.loads((run / "metrics.json").read_text())
+    card = (run / "README.md").read_text(encoding="utf-8")
+    assert f"| las | {metrics['las']:g} |" in card
+    assert "load_parser" in card
+    assert str(run) not in card
 
 
 def test_a_run_folder_is_not_overwritten(parser_run, tiny_encoder):
@@ -260,7 +270,9 @@ def test_a_run_can_start_from_a_saved_model(tmp_path, tiny_encoder):
         assert heads
         assert bool(moved) != same
         # It is packed as the difference from the encoder that all runs started from.
-        assert json.loads((tmp_path / preset / "config.json").read_text())["base"] == tiny_encoder
+        assert read_config(tmp_path / preset).base == tiny_encoder
+        base = json.loads((tmp_path / preset / "config.json").read_text())["base"]
+        assert (tmp_path / preset / base).samefile(tiny_encoder)
 
 
 def test_metrics_are_moved_into_place_last(tmp_path, tiny_encoder, monkeypatch):

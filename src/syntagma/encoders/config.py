@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-import torch
 from transformers import AutoConfig, PretrainedConfig
 
 import syntagma
@@ -113,21 +112,20 @@ class SyntagmaConfig(PretrainedConfig):  # type: ignore[misc]
         return values
 
 
-def read_dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
-    """Return a dtype by its name, such as ``bfloat16``.
+def class_names(config: SyntagmaConfig) -> list[str]:
+    """Return the names of the classes of a model that has some.
 
     Args:
-        dtype: a name; a dtype and ``None`` are returned unchanged.
+        config: configuration of the model.
 
     Raises:
-        InputError: no dtype has this name.
+        InputError: there are none.
     """
-    if dtype is None or isinstance(dtype, torch.dtype):
-        return dtype
-    found = getattr(torch, dtype.removeprefix("torch."), None)
-    if not isinstance(found, torch.dtype):
-        raise InputError(f"dtype: expected float32, bfloat16 or float16, got {dtype!r}")
-    return found
+    if names := config.labels.get("labels"):
+        return names
+    raise InputError(
+        'labels: expected the names of the classes, as in labels=["no", "yes"], or num_labels=2'
+    )
 
 
 def read_config(name: ModelName, *, task: str | tuple[str, ...] | None = None) -> SyntagmaConfig:

@@ -14,6 +14,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
+from syntagma.encoders.hub_options import NONE, HubOptions
+
 SECONDS = 2.0
 """Time limit of the probe."""
 REMEMBERED = 60.0
@@ -76,7 +78,8 @@ def _answers(address: str) -> bool:
     return answered.is_set()
 
 
-def _is_hub_name(name: str) -> bool:
+def is_hub_name(name: str) -> bool:
+    """Whether a name could be that of a repository on the hub."""
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
 
@@ -88,14 +91,16 @@ def _is_hub_name(name: str) -> bool:
 
 
 @contextmanager
-def access(name: str | Path) -> Iterator[None]:
-    """Prevent requests inside a ``with`` block if the hub cannot be reached.
+def access(name: str | Path, options: HubOptions = NONE) -> Iterator[None]:
+    """Prevent requests inside a ``with`` block if the hub cannot be reached, or must not be asked.
 
     Args:
         name: a folder or a hub name; a folder needs no probe.
+        options: how the model is loaded.
     """
-    is_asked = not Path(name).is_dir() and _is_hub_name(str(name)) and not _is_switched_off()
-    with nullcontext() if not is_asked or is_reachable() else _offline_mode():
+    is_asked = not Path(name).is_dir() and is_hub_name(str(name)) and not _is_switched_off()
+    may_ask = not is_asked or (not options.local_files_only and is_reachable())
+    with nullcontext() if may_ask else _offline_mode():
         yield
 
 
@@ -124,33 +129,38 @@ def _offline_mode() -> Iterator[None]:
                 constants.HF_HUB_OFFLINE = False
 
 
-def find_file(name: str, file: str) -> Path | None:
+def find_file(name: str, file: str, options: HubOptions = NONE) -> Path | None:
     """Return a file of a model on the hub, fetched or from the cache; ``None`` if that fails."""
     from huggingface_hub import hf_hub_download
 
-    with suppress(*_errors()), access(name):
-        return Path(hf_hub_download(name, file))
+    with suppress(*errors()), access(name, options):
+        return Path(hf_hub_download(name, options.path(file), **options.download))
     return None
 
 
-def why_not_found(name: str, file: str) -> str:
+def why_not_found(name: str, file: str, options: HubOptions = NONE) -> str:
     """Return a clause for messages: why :func:`find_file` finds no file; empty if it finds one."""
     from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import RemoteEntryNotFoundError
 
     try:
-        with access(name):
-            hf_hub_download(name, file)
-    except _errors() as error:
-        return reason(name, error)
+        with access(name, options):
+            hf_hub_download(name, options.path(file), **options.download)
+    except RemoteEntryNotFoundError:
+        return f"the model {name} on the Hugging Face hub has no {options.path(file)}"
+    except errors() as error:
+        return reason(name, error, options)
     return ""
 
 
-def find_files(name: str, patterns: Sequence[str]) -> Path | None:
+def find_files(name: str, patterns: Sequence[str], options: HubOptions = NONE) -> Path | None:
     """Return a folder with the matching files of a model on the hub; ``None`` if that fails."""
     from huggingface_hub import snapshot_download
 
-    with suppress(*_errors()), access(name):
-        return Path(snapshot_download(name, allow_patterns=list(patterns)))
+    chosen = [options.path(pattern) for pattern in patterns]
+    with suppress(*errors()), access(name, options):
+        found = snapshot_download(name, allow_patterns=chosen, **options.download)
+        return Path(found) / options.subfolder
     return None
 
 
@@ -203,39 +213,78 @@ def cached_files(name: str, files: Sequence[str], *, revision: str) -> Path | No
     return None
 
 
-def _errors() -> tuple[type[Exception], ...]:
+def errors() -> tuple[type[Exception], ...]:
+    """Return the exceptions with which the hub's library reports what can go wrong."""
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     return HfHubHTTPError, HFValidationError, OSError
 
 
-def reason(name: str, error: BaseException) -> str:
+def reason(name: str, error: BaseException, options: HubOptions = NONE) -> str:
     """Return a clause for messages: why a model could not be fetched; empty for other errors.
 
     Args:
         name: name on the hub.
         error: the exception; those that caused it are examined too.
+        options: how the model was to be loaded.
     """
     from huggingface_hub.errors import (
         GatedRepoError,
         LocalEntryNotFoundError,
+        OfflineModeIsEnabled,
+        RemoteEntryNotFoundError,
         RepositoryNotFoundError,
+        RevisionNotFoundError,
     )
 
-    if not _is_hub_name(name):
+    if not is_hub_name(name):
         return "it is not a valid name on the Hugging Face hub"
-    causes = list(_causes(error))
-    statuses = {_status(cause) for cause in causes}
-    if any(isinstance(cause, GatedRepoError) for cause in causes):
+    causes = list(causes_of(error))
+
+    def is_caused_by(*kinds: type[Exception]) -> bool:
+        return any(isinstance(cause, kinds) for cause in causes)
+
+    statuses = {status_of(cause) for cause in causes}
+    if is_caused_by(GatedRepoError):
         return _denied(name)
-    # Without a login the hub answers 401 both for private models and for missing ones.
-    if any(isinstance(cause, RepositoryNotFoundError) for cause in causes) or 404 in statuses:
-        return "the Hugging Face hub has no such model (if it is private, run `hf auth login`)"
-    if statuses & {401, 403}:
+    if is_caused_by(RevisionNotFoundError):
+        return f"the model on the Hugging Face hub has no revision {options.revision!r}"
+    if 401 in statuses:
+        return _not_logged_in(options)
+    if 403 in statuses:
         return _denied(name)
-    if any(isinstance(cause, LocalEntryNotFoundError) for cause in causes):
-        return f"it is not in the cache of the Hugging Face hub, and {why_unreachable()}"
+    # A file that is missing in a model that exists is no answer to the question.
+    if is_caused_by(RepositoryNotFoundError) or (
+        404 in statuses and not is_caused_by(RemoteEntryNotFoundError)
+    ):
+        return (
+            "the Hugging Face hub has no such model; check the name (if it is private, run "
+            "`hf auth login`)"
+        )
+    if is_caused_by(LocalEntryNotFoundError, OfflineModeIsEnabled):
+        why = "local_files_only is set" if options.local_files_only else why_unreachable()
+        return f"it is not in the cache of the Hugging Face hub, and {why}"
     return ""
+
+
+def _not_logged_in(options: HubOptions) -> str:
+    """Explain an answer 401: without a login the hub gives it for missing models, too."""
+    if isinstance(options.token, str) or (options.token is not False and is_logged_in()):
+        return (
+            "the Hugging Face hub does not accept your token; run `hf auth login`, or give another "
+            "token"
+        )
+    return (
+        "the Hugging Face hub has no public model of this name; if it is private, run "
+        "`hf auth login` or give a token"
+    )
+
+
+def is_logged_in() -> bool:
+    """Whether this machine has a token of the hub, from ``hf auth login`` or ``$HF_TOKEN``."""
+    from huggingface_hub import get_token
+
+    return get_token() is not None
 
 
 def _denied(name: str) -> str:
@@ -243,13 +292,14 @@ def _denied(name: str) -> str:
     return f"the Hugging Face hub denies access; request access on {page}, then run `hf auth login`"
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
+def causes_of(error: BaseException | None) -> Iterator[BaseException]:
     """Yield an exception and the exceptions that caused it."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
-def _status(error: BaseException) -> int:
+def status_of(error: BaseException) -> int:
+    """Return the HTTP status that an exception reports; 0 if it reports none."""
     response: Any = getattr(error, "response", None)
     return int(getattr(response, "status_code", 0) or 0)

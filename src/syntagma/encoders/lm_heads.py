@@ -88,9 +88,13 @@ def lm_head_weights(name: ModelName, config: PretrainedConfig) -> dict[str, Tens
     names = LM_HEADS.get(config.model_type)
     if names is None:
         return {}
-    with quiet(), hub.access(ref.place):
+    with quiet(), hub.access(ref.place, ref.options):
         model, found = AutoModelForMaskedLM.from_pretrained(
-            ref.place, dtype=torch.float32, output_loading_info=True, trust_remote_code=False
+            ref.place,
+            dtype=torch.float32,
+            output_loading_info=True,
+            trust_remote_code=False,
+            **ref.hub_arguments,
         )
     # Transformers initialises a missing head at random instead of failing.
     missing = {key.rpartition(".")[0] for key in found["missing_keys"]}

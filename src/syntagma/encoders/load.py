@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 def _explain(ref: ModelRef, error: BaseException) -> InputError:
     """Turn an exception of Transformers into one line that names the remedy."""
     # If the folder exists, the hub is not the reason, whatever the error says.
-    why = "" if ref.folder.exists() else hub.reason(ref.place, error)
+    why = "" if ref.folder.exists() else hub.reason(ref.place, error, ref.options)
     if ref.name in ENCODERS and why:
         advice = f"{how_to_get(ref.name)}; {why}"
     elif why:
@@ -92,8 +92,10 @@ def load_encoder_config(name: ModelName) -> PretrainedConfig:
         read_encoder_config(path)
     # Transformers' own checks raise exceptions of many kinds, as they do below.
     try:
-        with quiet(), hub.access(ref.place):
-            return AutoConfig.from_pretrained(ref.place, trust_remote_code=False)
+        with quiet(), hub.access(ref.place, ref.options):
+            return AutoConfig.from_pretrained(
+                ref.place, trust_remote_code=False, **ref.hub_arguments
+            )
     except Exception as error:
         raise _explain(ref, error) from error
 
@@ -176,9 +178,10 @@ def encoder_weights(name: ModelName, auto: Any = AutoModel) -> dict[str, torch.T
         }
     config = load_encoder_config(ref)
     options = {"dtype": torch.float32, "trust_remote_code": False, **_options(config, auto)}
+    options |= ref.hub_arguments
     _require_plausible_size(ref, config, auto)
     try:
-        with quiet(), hub.access(ref.place), warnings.catch_warnings():
+        with quiet(), hub.access(ref.place, ref.options), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.filterwarnings("error", message="Casting complex values")
             model, found = auto.from_pretrained(ref.place, output_loading_info=True, **options)
@@ -256,7 +259,7 @@ def load_tokenizer(name: ModelName, config: PretrainedConfig | None = None) -> A
     if ref.kind == "model":
         if not ref.has_tokenizer:
             try:
-                return load_tokenizer(ref.chain[1])
+                return load_tokenizer(ref.built_on)
             except InputError as error:
                 raise InputError(f"{ref.name}: has no {TOKENIZER} of its own; {error}") from error
         config = config or saved_encoder_config(ref)
@@ -293,9 +296,9 @@ def _sizes(ref: ModelRef, config: PretrainedConfig | None) -> dict[str, Any]:
 
 def _read_tokenizer(ref: ModelRef, config: PretrainedConfig | None) -> Any:
     try:
-        with quiet(), hub.access(ref.place):
+        with quiet(), hub.access(ref.place, ref.options):
             tokenizer = AutoTokenizer.from_pretrained(
-                ref.place, config=config, trust_remote_code=False
+                ref.place, config=config, trust_remote_code=False, **ref.hub_arguments
             )
     except ImportError as error:
         _require_packages(ref, error)
@@ -363,7 +366,7 @@ def _marian_files(ref: ModelRef, config: PretrainedConfig | None) -> dict[str, P
         config = config or load_encoder_config(ref)
         if config.model_type != "marian":
             return None
-    return marian_files(ref.place)
+    return marian_files(ref.place, ref.options)
 
 
 def _whole(tokenizer: Any) -> Any:

@@ -18,6 +18,7 @@ from transformers.convert_slow_tokenizer import import_protobuf
 from transformers.utils import cached_file
 
 from syntagma.encoders import hub
+from syntagma.encoders.hub_options import NONE, HubOptions
 from syntagma.errors import InputError, MissingExtraError
 
 SOURCE, TARGET, VOCABULARY = "source.spm", "target.spm", "vocab.json"
@@ -34,11 +35,12 @@ also contain known characters, come last.
 """
 
 
-def marian_files(name: str | Path) -> dict[str, Path] | None:
+def marian_files(name: str | Path, options: HubOptions = NONE) -> dict[str, Path] | None:
     """Return the files of a Marian tokenizer by name, or ``None`` if one is missing.
 
     Args:
         name: a folder, or a hub name.
+        options: how it is loaded from the hub.
     """
     place = Path(name)
     found: dict[str, Path] = {}
@@ -46,11 +48,12 @@ def marian_files(name: str | Path) -> dict[str, Path] | None:
         if place.is_dir():
             path = place / file
         else:
-            with hub.access(name):
+            with hub.access(name, options):
                 # Private arguments: the public behaviour is to raise for a missing file.
                 path = cached_file(
                     str(name),
                     file,
+                    **options.arguments,
                     _raise_exceptions_for_missing_entries=False,
                     _raise_exceptions_for_connection_errors=False,
                 )

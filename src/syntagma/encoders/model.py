@@ -7,48 +7,35 @@ published encoder (:mod:`syntagma.encoders.compact`).
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from transformers import AutoModel, PreTrainedModel
 
-from syntagma.encoders import compact
-from syntagma.encoders.config import SyntagmaConfig, read_config, read_dtype
+from syntagma.encoders.config import SyntagmaConfig, read_config
 from syntagma.encoders.cpu.recompute import keep_layers, recompute_layers
 from syntagma.encoders.cpu.switch import use_cpu_kernels
-from syntagma.encoders.default import CONFIG, WEIGHTS, sha256
-from syntagma.encoders.load import (
-    build_encoder,
-    encoder_weights,
-    load_encoder_config,
-    save_tokenizer,
-)
+from syntagma.encoders.default import CONFIG, WEIGHTS
+from syntagma.encoders.hub_options import take_hub_options
+from syntagma.encoders.load import build_encoder, encoder_weights, load_encoder_config
+from syntagma.encoders.model_card import CardKind, CardSettings
+from syntagma.encoders.model_settings import require_known, with_class_labels
+from syntagma.encoders.placement import take_placement
+from syntagma.encoders.push import PUSH_OPTIONS, push_model
 from syntagma.encoders.qa_models import weights_of
 from syntagma.encoders.reference import ModelName, ModelRef, find_model, full_name
 from syntagma.encoders.saved import on_meta, require_fit
-from syntagma.encoders.saved_config import DIGEST, FORMAT
+from syntagma.encoders.saving import require_storage, write_model
 from syntagma.encoders.sites import find_sites, keep_lowest_layers, layers, set_dropout
 from syntagma.errors import DamagedFileError, InputError
-from syntagma.formats import stamp
-from syntagma.outputs import write_file, write_text
 from syntagma.settings import nearest
-
-SETTINGS = (
-    *("guides", "head", "labels", "task", "parser"),
-    *("hidden_dropout", "attention_dropout", "num_hidden_layers", "dtype"),
-)
-"""Settings of a new model that :meth:`SyntagmaModel.from_pretrained` accepts."""
-
 
 DEFAULTS = {
     "max_shard_size": "50GB",
-    "push_to_hub": False,
     "safe_serialization": True,
     "save_peft_format": True,
     "save_original_format": True,
@@ -64,6 +51,8 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
 
     Attributes:
         head_class: dataclass of the head's settings; ``None`` for models without a head.
+        card_kind: what the model cards of this class have in common.
+        default_task: the task of a new model that is given none.
         head: the head's settings.
         source: the saved model that this one was loaded from; ``None`` for a new model.
     """
@@ -82,6 +71,8 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
     """Class of Transformers that builds and loads the encoder."""
     head_class: ClassVar[type | None] = None
     head: Any
+    card_kind: ClassVar[CardKind] = CardKind("", "")
+    default_task: ClassVar[str] = ""
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
@@ -108,6 +99,11 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         elif isinstance(module, nn.LayerNorm):
             nn.init.ones_(module.weight)
             nn.init.zeros_(module.bias)
+
+    @property
+    def origin(self) -> ModelRef | None:
+        """The model whose tokenizer this one uses; ``None`` for a model with random weights."""
+        return self.source or self._built_on
 
     @property
     def trunk(self) -> nn.Module:
@@ -148,20 +144,26 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         Args:
             name: a model saved by this package, in a folder or on the Hugging Face hub; or an
                 encoder: ``default``, a folder, or a hub name.
-            settings: settings of a new model, see :meth:`from_encoder`.
+            settings: those of Transformers: ``revision``, ``token``, ``cache_dir``,
+                ``local_files_only``, ``subfolder`` (:class:`HubOptions`), ``device_map``,
+                ``attn_implementation``, ``dtype`` (:class:`Placement`); and the settings of a new
+                model, see :meth:`from_encoder`.
 
         Raises:
-            InputError: there is no such model, or settings were given for a saved one.
+            InputError: there is no such model, or settings of a new model were given for a saved
+                one.
         """
-        ref = find_model(name)
+        ref = find_model(name, take_hub_options(settings))
         if ref.kind != "model":
             return cls.from_encoder(ref, **settings)
+        placement = take_placement(settings)
+        require_known(settings)
         if settings:
             raise InputError(
                 f"{ref.name}: a saved model has its settings in {CONFIG}; omit "
                 f"{', '.join(settings)}"
             )
-        return cls.load_saved(ref)
+        return placement.apply(cls.load_saved(ref), saved_dtype=ref.saved_dtype)
 
     @classmethod
     def from_encoder(cls, name: ModelName, **settings: Any) -> Self:
@@ -170,21 +172,19 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         Args:
             name: ``default``, a folder, or a hub name; a model saved by this package provides its
                 encoder, and the weights of the guides that the new model shares with it.
-            settings: the settings listed in :data:`SETTINGS`: fields of :class:`SyntagmaConfig`,
-                dropout probabilities of the encoder, the number of its lowest layers to keep, and
-                the dtype of the weights.
+            settings: those in :data:`syntagma.encoders.model_settings.SETTINGS`: fields of
+                :class:`SyntagmaConfig` (``labels`` may be ``num_labels`` or ``id2label``), dropout
+                probabilities of the encoder, the number of its lowest layers to keep; and the
+                options shared with Transformers.
 
         Raises:
             InputError: there is no such encoder, or a setting is unknown.
         """
-        unknown = [key for key in settings if key not in SETTINGS]
-        if unknown:
-            # Experiments have a setting `preset`; here `guides` accepts the name of one.
-            other = "guides" if unknown[0] == "preset" else unknown[0]
-            raise InputError(f"unknown setting {unknown[0]!r}; {nearest(other, SETTINGS)}")
-        dtype = settings.pop("dtype", None)
-        ref = find_model(name)
+        options, placement = take_hub_options(settings), take_placement(settings)
+        require_known(settings)
+        ref = find_model(name, options)
         encoder = load_encoder_config(ref)
+        saved_dtype = encoder.dtype
         # Before the model is built: the sizes in a damaged configuration may be absurd.
         pretrained = encoder_weights(ref, cls.encoder_class)
         if ref.kind == "model":  # Others are checked when their weights are loaded.
@@ -201,6 +201,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             attention=settings.pop("attention_dropout", None),
         )
         base = full_name(ref.published)
+        settings = {"task": cls.default_task} | with_class_labels(settings)
         model = cls(SyntagmaConfig(encoder=encoder, base=base, **settings))
         weights = {f"encoder.{key}": weight for key, weight in pretrained.items()}
         missing, unexpected = model.load_weights(weights)
@@ -213,7 +214,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
             )
         model._built_on = ref
         model.after_encoder_loaded(ref)
-        return model.eval().to(read_dtype(dtype))
+        return placement.apply(model.eval(), saved_dtype=saved_dtype)
 
     def after_encoder_loaded(self, ref: ModelRef) -> None:
         """Hook for subclasses, called once the encoder of a new model has its pretrained weights.
@@ -310,9 +311,10 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         rank: int = 0,
         state_dict: Mapping[str, Tensor] | None = None,
         is_main_process: bool = True,
+        card: CardSettings | Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
-        """Write configuration, weights and tokenizer into a folder, which can then be moved.
+        """Write configuration, weights, tokenizer and model card into a folder, which can be moved.
 
         With ``bits``, only the configuration and what differs from the base are written.
 
@@ -325,11 +327,18 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
                 their values.
             state_dict: weights to write in place of the model's own.
             is_main_process: whether this process writes; false for the others in DDP training.
-            options: arguments that Transformers passes; only their defaults are supported.
+            card: settings of the model card, such as ``{"license": "mit"}``
+                (:class:`syntagma.encoders.model_card.CardSettings`); without them, a card that is
+                there is kept.
+            options: ``push_to_hub=True`` with the arguments of :meth:`push_to_hub`; of other
+                arguments of Transformers only the defaults.
 
         Raises:
             InputError: ``bits`` is invalid, or an option has another value than its default.
         """
+        push = options.pop("push_to_hub", False)
+        asked = ("repo_id", *PUSH_OPTIONS) if push else ("token",)
+        pushing = {name: options.pop(name) for name in asked if name in options}
         changed = sorted(
             key for key, value in options.items() if value not in (None, DEFAULTS.get(key))
         )
@@ -338,38 +347,41 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
                 f"save_pretrained: omit {' and '.join(changed)}; the weights of a Syntagma model "
                 f"are always written to one file, {WEIGHTS}"
             )
-        if bits not in (None, 4, 8, compact.EXACT):
-            raise InputError(f"bits: expected 4, 8, {compact.EXACT} or None, got {bits!r}")
-        if rank < 0 or (rank and bits not in (4, 8)):
-            raise InputError(
-                f"rank: expected a number from 1, together with 4 or 8 bits, got {rank}"
-            )
-        if not is_main_process:
-            return
-        folder = Path(save_directory)
-        folder.mkdir(parents=True, exist_ok=True)
-        weights = self.weights(state_dict)
-        storage: dict[str, Any] = {}
-        if bits is not None:
-            published = encoder_weights(self.config.base, self.encoder_class)
-            base = {f"encoder.{name}": weight for name, weight in published.items()}
-            weights = compact.compact(weights, base, bits=bits, rank=rank)
-            storage = {"format": "differences", "bits": bits, "group": compact.GROUP}
-            storage |= {"rank": rank} if rank else {}
-        origin = self.source or self._built_on
-        if bits is None and origin is not None:
-            save_tokenizer(origin, folder)
-        with write_file(folder / WEIGHTS) as draft:
-            save_file(weights, draft, metadata={"format": "pt"})
-        values = self.config.to_dict()
-        values |= {
-            "storage": storage,
-            "architectures": [type(self).__name__],
-            **stamp(FORMAT),
-            DIGEST: sha256(folder / WEIGHTS),
-        }
-        # Transformers' record of the source may be a local path; `base` names the encoder already.
-        values["encoder"].pop("_name_or_path", None)
-        values.pop("_name_or_path", None)
-        # A fitted threshold may be infinite, which `write_json` would turn into null.
-        write_text(folder / CONFIG, json.dumps(values, indent=2, default=str) + "\n")
+        require_storage(bits, rank)
+        if is_main_process:
+            stored: dict[str, Any] = {"bits": bits, "rank": rank, "state_dict": state_dict}
+            write_model(self, Path(save_directory), card=card, **stored)
+        if is_main_process and push:
+            repo_id = pushing.pop("repo_id", None) or Path(save_directory).name
+            self.push_to_hub(repo_id, card=card, bits=bits, rank=rank, **pushing)
+
+    def push_to_hub(  # type: ignore[override]
+        self,
+        repo_id: str,
+        *,
+        card: CardSettings | Mapping[str, Any] | None = None,
+        bits: int | None = None,
+        rank: int = 0,
+        **options: Any,
+    ) -> str:
+        """Upload the model with its tokenizer and card to the Hugging Face hub.
+
+        Args:
+            repo_id: ``OWNER/NAME``, or ``NAME`` below the user who is logged in.
+            card: settings of the model card, as for :meth:`save_pretrained`; without them, a card
+                on the hub is kept.
+            bits: as for :meth:`save_pretrained`.
+            rank: as for :meth:`save_pretrained`.
+            options: ``token``, ``private``, ``revision``, ``create_pr`` and ``commit_message``, as
+                in Transformers (:func:`syntagma.encoders.push.push_model`).
+
+        Returns:
+            Address of the commit.
+
+        Raises:
+            InputError: the model needs something that only this machine has, or the hub refuses.
+        """
+        options = {key: value for key, value in options.items() if value != DEFAULTS.get(key)}
+        if unknown := [key for key in options if key not in PUSH_OPTIONS]:
+            raise InputError(f"push_to_hub: {unknown[0]}: {nearest(unknown[0], PUSH_OPTIONS)}")
+        return push_model(self, repo_id, card=card, bits=bits, rank=rank, **options)

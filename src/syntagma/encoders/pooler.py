@@ -38,10 +38,14 @@ def pooler_weights(ref: ModelRef) -> dict[str, Tensor]:
     """
     kind = load_encoder_config(ref).model_type
     try:
-        with quiet(), hub.access(ref.place), warnings.catch_warnings():
+        with quiet(), hub.access(ref.place, ref.options), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model, found = AutoModel.from_pretrained(
-                ref.place, output_loading_info=True, dtype=torch.float32, trust_remote_code=False
+                ref.place,
+                output_loading_info=True,
+                dtype=torch.float32,
+                trust_remote_code=False,
+                **ref.hub_arguments,
             )
     except Exception as error:
         raise DamagedFileError(

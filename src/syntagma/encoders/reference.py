@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from syntagma.encoders import hub
 from syntagma.encoders.default import CONFIG, SHIPPED, TOKENIZER, WEIGHTS, resolve, sha256
+from syntagma.encoders.hub_options import NONE, HubOptions
 from syntagma.encoders.named_models import NAMED_MODELS
 from syntagma.encoders.saved_config import is_own, read_encoder_config, read_saved_config
 from syntagma.errors import DamagedFileError, InputError
@@ -38,12 +39,14 @@ class ModelRef:
         config: content of ``config.json`` of a model saved by this package; ``None`` for others.
         architecture: the class of Transformers that a model of others was saved with, such as
             ``BertForMaskedLM``; empty if it is unknown.
+        options: how it is loaded from the hub.
     """
 
     name: str
     place: str
     config: Mapping[str, Any] | None = None
     architecture: str = ""
+    options: HubOptions = NONE
 
     @property
     def kind(self) -> Kind:
@@ -67,11 +70,11 @@ class ModelRef:
         if self.config is None:
             raise InputError(
                 f"{self.name}: expected a folder that `syntagma train` wrote, or "
-                f"{' or '.join(SHIPPED)}; {self._instead()}"
+                f"{' or '.join(SHIPPED)}; {self.instead()}"
             )
         return self.config
 
-    def _instead(self) -> str:
+    def instead(self) -> str:
         """Return a clause for messages: what was found in place of a saved model."""
         if self.kind == "qa_model":
             return (
@@ -91,7 +94,7 @@ class ModelRef:
             return f"this is not one (it has no {'architecture in its ' if found else ''}{CONFIG})"
         if self.place.count("/") != 1:
             return "there is no such folder, and names on the Hugging Face hub are OWNER/NAME"
-        why = hub.why_not_found(self.place, CONFIG)
+        why = hub.why_not_found(self.place, CONFIG, self.options)
         return f"there is no such folder{', and ' if why else ''}{why}"
 
     @property
@@ -99,10 +102,35 @@ class ModelRef:
         """The folder with its files; does not exist for an encoder on the hub."""
         return Path(self.place)
 
+    @property
+    def hub_arguments(self) -> dict[str, Any]:
+        """Arguments with which Transformers loads it from the hub; none for a folder."""
+        # A folder's `place` includes the subfolder already.
+        return {} if self.folder.is_dir() else self.options.arguments
+
+    @property
+    def saved_dtype(self) -> str | None:
+        """The type in which the weights of a saved model are; ``None`` if it does not say."""
+        return None if self.config is None else self.config.get("dtype")
+
     @functools.cached_property
     def base(self) -> ModelRef:
         """The encoder or saved model that a saved model was built on."""
-        return find_model(self.settings["base"])
+        return find_model(self.settings["base"], self.options.elsewhere())
+
+    @property
+    def built_on(self) -> ModelRef:
+        """The base, which a saved model needs that lacks something of its own.
+
+        Raises:
+            DamagedFileError: it names no base, or one that leads back to it.
+        """
+        if len(self.chain) == 1:
+            raise DamagedFileError(
+                f"{self.folder / CONFIG}: base: expected the encoder that the model was built on, "
+                f"got {self.settings['base']!r}; download or save the complete model again"
+            )
+        return self.chain[1]
 
     @property
     def published(self) -> ModelRef:
@@ -121,7 +149,8 @@ class ModelRef:
             DamagedFileError: the chain does not end, because a model names itself as its base.
         """
         chain = [self]
-        while chain[-1].config is not None:
+        # A model that was pushed to the hub does not name a base that only its author has.
+        while chain[-1].config is not None and chain[-1].settings["base"]:
             chain.append(chain[-1].base)
             if len(chain) > MAX_BASES:
                 raise DamagedFileError(
@@ -160,7 +189,7 @@ def _key(name: str) -> tuple[str | None, ...]:
     return name, *map(os.environ.get, ("SYNTAGMA_ENCODER", "SYNTAGMA_HOME"))
 
 
-def find_model(name: ModelName) -> ModelRef:
+def find_model(name: ModelName, options: HubOptions = NONE) -> ModelRef:
     """Look up a model by its name.
 
     An unknown name raises no error here: it may be a hub name, and loading it reports the reason.
@@ -168,32 +197,41 @@ def find_model(name: ModelName) -> ModelRef:
     Args:
         name: ``default`` or another named model, a folder, or a hub name; a :class:`ModelRef` is
             returned unchanged.
+        options: how it is loaded from the hub.
 
     Raises:
-        InputError: ``name`` is not a name, or this installation lacks a shipped model.
+        InputError: ``name`` is not a name, this installation lacks a shipped model, or there are
+            options for a model that was looked up before.
         DamagedFileError: the folder's ``config.json`` cannot be read.
     """
     if isinstance(name, ModelRef):
+        if options not in (NONE, name.options):
+            raise InputError(f"{name.name}: was looked up before; give options to find_model")
         return name
     require_path(name, "the name of a model, or its folder")
-    if (known := _named.get(_key(str(name)))) is not None:
+    inner = options.subfolder
+    if not inner and (known := _named.get(_key(str(name)))) is not None:
         return known
     place = resolve(str(name))
     if Path(place).is_dir():
-        found = _described(str(name), place, Path(place) / CONFIG)
-        if place != str(name):
+        folder = Path(place, inner)
+        if not folder.is_dir():
+            raise InputError(f"{name}: expected a folder {inner} inside; there is none")
+        own_name = str(Path(name, inner)) if inner else str(name)
+        found = _described(own_name, str(folder) if inner else place, folder / CONFIG, options)
+        if place != str(name) and not inner:
             _named[_key(str(name))] = found
         return found
     if place == str(name) and place.count("/") == 1 and not Path(place).exists():
-        return _on_hub(place)
-    return ModelRef(str(name), place)
+        return _on_hub(place, options)
+    return ModelRef(str(name), place, options=options)
 
 
-def _described(name: str, place: str, path: Path) -> ModelRef:
+def _described(name: str, place: str, path: Path, options: HubOptions) -> ModelRef:
     """Return a model as its ``config.json`` describes it."""
     if is_own(path):
-        return ModelRef(name, place, read_saved_config(path))
-    return ModelRef(name, place, architecture=_architecture(path))
+        return ModelRef(name, place, read_saved_config(path), options=options)
+    return ModelRef(name, place, architecture=_architecture(path), options=options)
 
 
 def _architecture(path: Path) -> str:
@@ -208,15 +246,16 @@ def _architecture(path: Path) -> str:
     return next((name for name in names or () if QUESTION_ANSWERING in name), (names or [""])[0])
 
 
-def _on_hub(name: str) -> ModelRef:
+def _on_hub(name: str, options: HubOptions) -> ModelRef:
     """Fetch all files of a model saved by this package; Transformers fetches others itself."""
-    config = hub.find_file(name, CONFIG)
-    if config is None or not is_own(config):
-        return ModelRef(name, name) if config is None else _described(name, name, config)
-    folder = hub.find_files(name, ["*.json", "*.safetensors"])
-    return (
-        ModelRef(name, name) if folder is None else _described(name, str(folder), folder / CONFIG)
-    )
+    unknown = ModelRef(name, name, options=options)
+    config = hub.find_file(name, CONFIG, options)
+    if config is None:
+        return unknown
+    if not is_own(config):
+        return _described(name, name, config, options)
+    folder = hub.find_files(name, ["*.json", "*.safetensors"], options)
+    return unknown if folder is None else _described(name, str(folder), folder / CONFIG, options)
 
 
 def full_name(ref: ModelRef) -> str:

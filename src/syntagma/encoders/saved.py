@@ -93,7 +93,7 @@ def saved_weights(
     if storage:
         stored = f"{ref.name}: stored as differences to the encoder {ref.settings['base']!r}"
         try:
-            published = encoder_weights(ref.chain[1])
+            published = encoder_weights(ref.built_on)
         except InputError as error:
             raise InputError(
                 f"{stored}; {error} (if you moved it, write its new place as base in "

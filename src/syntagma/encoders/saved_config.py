@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -90,7 +91,20 @@ def read_saved_config(path: Path) -> dict[str, Any]:
     _check(values["encoder"], _COMMON, path, "encoder.")
     _check_padding(values["encoder"], path)
     check_numbers(values, path)
+    values["base"] = absolute_base(values["base"], path.parent)
     return values
+
+
+def absolute_base(base: str, folder: Path) -> str:
+    """Return the name of a base as it is used in memory.
+
+    A base in a folder is saved relative to the model's, so that both can be moved together.
+
+    Args:
+        base: the name as it was saved.
+        folder: the model's folder.
+    """
+    return os.path.normpath(folder.resolve() / base) if base.startswith(("./", "../")) else base
 
 
 def _check(values: dict[str, Any], fields: Fields, path: Path, place: str = "") -> None:

@@ -140,7 +140,8 @@ class SpanGraph(Graph):
     def scores(self, tensors: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
         """Score starts and ends, and whether there is an answer if the reader was trained to."""
         found = self.model(**tensors)
-        return tuple(score for score in found[:3] if score is not None)
+        scores = (found.start_logits, found.end_logits, found.answerability_logits)
+        return tuple(score for score in scores if score is not None)
 
 
 class LabelGraph(Graph):
@@ -157,7 +158,7 @@ class LabelGraph(Graph):
 
     def scores(self, tensors: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
         """Score the labels."""
-        return (self.model(**tensors).labels,)
+        return (self.model(**tensors).logits,)
 
 
 class ProbeGraph(LabelGraph):
@@ -165,7 +166,7 @@ class ProbeGraph(LabelGraph):
 
     def scores(self, tensors: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
         """Score the labels with the classifier that training chose."""
-        return (self.model(self.model.sentence_vectors(**tensors)).labels[:, 0],)
+        return (self.model(self.model.sentence_vectors(**tensors)).logits[:, 0],)
 
 
 class ChoiceGraph(Graph):

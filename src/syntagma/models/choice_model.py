@@ -7,14 +7,16 @@ over the options.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.model_card import CardKind, class_usage
 from syntagma.errors import InputError
+from syntagma.models.outputs import ChoiceScores
 from syntagma.models.pooled_model import PooledModel
 from syntagma.models.pooling import HeadPooling
 
@@ -49,21 +51,13 @@ class ChoiceHead:
             raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
 
 
-class ChoiceScores(NamedTuple):
-    """Scores of a batch of questions.
-
-    Args:
-        options: logits, ``[n_questions, most_options]``; minus infinity beyond the last option.
-        loss: cross-entropy, if gold answers were given.
-    """
-
-    options: Tensor
-    loss: Tensor | None
-
-
 class ChoiceModel(PooledModel):
     """A guided encoder with one score per sequence."""
 
+    default_task = "choice"
+    card_kind = CardKind(
+        "multiple-choice", class_usage("Chooser", "model(passage, question, options).probabilities")
+    )
     head_class = ChoiceHead
     head: ChoiceHead
 
@@ -78,25 +72,42 @@ class ChoiceModel(PooledModel):
         self,
         input_ids: Tensor,
         attention_mask: Tensor,
-        n_options: Tensor,
-        answers: Tensor | None = None,
+        n_options: Tensor | None = None,
+        labels: Tensor | None = None,
         **tensors: Any,
     ) -> ChoiceScores:
         """Score the options of a batch of questions.
 
         Args:
-            input_ids: one sequence per option, in the order of the questions, ``[n_sequences, n]``.
-            attention_mask: 0 at padding, ``[n_sequences, n]``.
-            n_options: number of options of each question, ``[n_questions]``.
-            answers: indices of the gold options, ``[n_questions]``.
+            input_ids: one sequence per option, in the order of the questions, ``[n_sequences, n]``;
+                or, as in Transformers, ``[n_questions, n_options, n]``.
+            attention_mask: 0 at padding, of the same shape.
+            n_options: number of options of each question, ``[n_questions]``; needed unless the
+                shape says it.
+            labels: indices of the gold options, ``[n_questions]``.
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
+
+        Raises:
+            InputError: the numbers of options are missing.
         """
-        states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
-        pooled = self.pool(states, attention_mask)
+        if input_ids.dim() == 3:
+            n_options = torch.full_like(input_ids[:, 0, 0], input_ids.shape[1])
+            input_ids, attention_mask = input_ids.flatten(0, 1), attention_mask.flatten(0, 1)
+            tensors = {
+                name: value.flatten(0, 1) if isinstance(value, Tensor) else value
+                for name, value in tensors.items()
+            }
+        if n_options is None:
+            raise InputError(
+                "n_options: expected the number of options of each question, or input_ids of shape "
+                "[n_questions, n_options, n]"
+            )
+        encoded = self.encode(input_ids, attention_mask, **tensors)
+        pooled = self.pool(encoded.last_hidden_state, attention_mask)
         scores = self.option_score(self.dropout(pooled)).squeeze(-1).float()
         place = torch.arange(int(n_options.max()), device=scores.device)
         # Questions may have different numbers of options.
         options = scores.new_full((len(n_options), len(place)), -torch.inf)
         options = options.masked_scatter(place < n_options.unsqueeze(1), scores)
-        loss = None if answers is None else F.cross_entropy(options, answers)
-        return ChoiceScores(options, loss)
+        loss = None if labels is None else F.cross_entropy(options, labels)
+        return ChoiceScores(loss=loss, logits=options, **encoded.inner)

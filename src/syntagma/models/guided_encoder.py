@@ -3,50 +3,31 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
 from syntagma.encoders.config import SyntagmaConfig, read_config
 from syntagma.encoders.default import CONFIG
+from syntagma.encoders.hub_options import take_hub_options
 from syntagma.encoders.load import load_encoder_config
 from syntagma.encoders.model import SyntagmaModel
+from syntagma.encoders.model_card import CardKind
+from syntagma.encoders.observe import watch_attention
 from syntagma.encoders.qa_models import weights_of
 from syntagma.encoders.reference import ModelName, ModelRef, find_model
 from syntagma.encoders.sites import SITES, find_sites, layers
 from syntagma.errors import InputError
+from syntagma.models.active_copy import active_copy
 from syntagma.models.guide import Guide, StateGuide, Syntax
 from syntagma.models.guides import GUIDES, preset_on, read_guides, resolve_guides
-from syntagma.models.inside import act_inside, guided_inside
+from syntagma.models.inside import act_inside, guided_inside, respect_hooks
+from syntagma.models.outputs import GuidedStates, States
 from syntagma.models.turns import turns_of
-
-
-def _respect_hooks() -> None:
-    """Let compiled code be used only with the hooks that it was compiled with.
-
-    Guides inside an encoder are hooks.  By default torch ignores hooks when it decides whether
-    compiled code can be reused, and would run code compiled without guides.  This is set when the
-    first model needs it, as an import must not change what other code of the process does.
-    """
-    import torch._dynamo.config
-
-    torch._dynamo.config.skip_nnmodule_hook_guards = False
-
-
-class GuidedStates(NamedTuple):
-    """Output of a guided encoder.
-
-    Args:
-        last_hidden_state: the states that a task reads, ``[batch, n, width]``.
-        observed: data for inspection by the guides' names; empty unless requested.
-    """
-
-    last_hidden_state: Tensor
-    observed: dict[str, Any]
 
 
 class GuidedEncoder(SyntagmaModel):
@@ -56,13 +37,21 @@ class GuidedEncoder(SyntagmaModel):
         pretrained_keys: parameters outside the encoder that were loaded from a trained model.
     """
 
+    card_kind = CardKind(
+        "feature-extraction",
+        "from syntagma import GuidedEncoder, SyntaxTokenizer\n\n"
+        'model = GuidedEncoder.from_pretrained("NAME")\n'
+        "tokenizer = SyntaxTokenizer.for_model(model)\n"
+        'model(**tokenizer(["The ferry left at dawn."])).last_hidden_state',
+    )
+
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
         self.pretrained_keys: set[str] = set()
         for name, settings in config.read_guides(read_guides).items():
             self.add_module(name, GUIDES[name].build(settings, config.encoder))
         if act_inside(self.guides):
-            _respect_hooks()
+            respect_hooks()
         # An encoder with one token type would fail on the two that its tokenizer may return.
         self.reads_token_types = "token_type_ids" in _forward_parameters(self.trunk) and (
             getattr(config.encoder, "type_vocab_size", None) not in (0, 1)
@@ -74,7 +63,7 @@ class GuidedEncoder(SyntagmaModel):
     @property
     def guides(self) -> list[Guide]:
         """The guides in the order in which they act."""
-        found = (getattr(self, name, None) for name in self.config.guides)
+        found = (active_copy(getattr(self, name, None)) for name in self.config.guides)
         return [guide for guide in found if isinstance(guide, Guide)]
 
     def post_init(self) -> None:
@@ -100,7 +89,7 @@ class GuidedEncoder(SyntagmaModel):
         """
         guides = settings.pop("guides", {})
         if isinstance(guides, str):
-            ref, preset = find_model(name), guides
+            ref, preset = find_model(name, take_hub_options(settings)), guides
             guides = resolve_guides(preset, {})
             guides, name = preset_on(preset, guides, load_encoder_config(ref)), ref
         if not isinstance(guides, Mapping):
@@ -295,6 +284,8 @@ class GuidedEncoder(SyntagmaModel):
         domain: Tensor | None = None,
         distances: Tensor | None = None,
         observe: bool = False,
+        output_hidden_states: bool = False,
+        output_attentions: bool = False,
     ) -> GuidedStates:
         """Run the encoder and its guides.
 
@@ -315,9 +306,12 @@ class GuidedEncoder(SyntagmaModel):
             domain: 0 for the first text, 1 for the second, ``[batch, n]``.
             distances: tree distances that replace those of the tree, ``[batch, n, n]``.
             observe: whether guides store data for inspection, such as attention weights.
+            output_hidden_states: whether to return the states of all layers.
+            output_attentions: whether to return the encoder's attention weights.
 
         Raises:
-            InputError: a guide needs syntax tensors that are missing.
+            InputError: a guide needs syntax tensors that are missing, or the encoder does not
+                return what is asked for.
         """
         syntax = Syntax(
             attention_mask,
@@ -336,19 +330,46 @@ class GuidedEncoder(SyntagmaModel):
         extra: dict[str, Any] = {}
         if token_type_ids is not None and self.reads_token_types:
             extra["token_type_ids"] = token_type_ids
+        if output_hidden_states:
+            extra["output_hidden_states"] = True
         with (
-            self._turn(),
+            self._attentions(output_attentions) as weights,
             guided_inside(self.trunk, self.config.encoder.model_type, self.guides, syntax),
             self._computed_in(input_ids.device.type),
         ):
-            states = self.trunk(
-                input_ids=input_ids, attention_mask=attention_mask, **extra
-            ).last_hidden_state
+            output = self.trunk(input_ids=input_ids, attention_mask=attention_mask, **extra)
+        states = output.last_hidden_state
+        layers = self._states_of(output, input_ids.shape[1]) if output_hidden_states else None
         observed: dict[str, Any] | None = {} if observe else None
         for guide in self.guides:
             if isinstance(guide, StateGuide):
                 states = guide(states, syntax, observed)
-        return GuidedStates(states, observed or {})
+        return GuidedStates(
+            last_hidden_state=states,
+            hidden_states=layers,
+            attentions=None if weights is None else tuple(weights),
+            observed=observed,
+        )
+
+    @contextmanager
+    def _attentions(self, are_wanted: bool) -> Iterator[list[Tensor] | None]:
+        """Admit this thread to the encoder, and record its attention weights if wanted."""
+        if not are_wanted:
+            with self._turn():
+                yield None
+            return
+        # Fused attention returns no weights: another one is used meanwhile, by this thread alone.
+        with self.alone(), watch_attention(self.trunk) as weights:
+            yield weights
+
+    def _states_of(self, output: Any, length: int) -> States:
+        """Return the states of all layers, without the padding that some encoders add."""
+        if (found := getattr(output, "hidden_states", None)) is None:
+            raise InputError(
+                f"output_hidden_states: an encoder of type {self.config.encoder.model_type!r} does "
+                f"not return them; use states_after, or another encoder"
+            )
+        return tuple(states[:, :length] for states in found)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, **tensors: Any) -> GuidedStates:
         """Run the encoder and its guides, see :meth:`encode`.

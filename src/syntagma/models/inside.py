@@ -97,3 +97,15 @@ def _guide_attention(
         places, kinds = guide.prepare(syntax)
         for index, layer in enumerate(layers(encoder, sites)):
             yield add_to_scores(layer, places, partial(guide.bias, index, kinds))
+
+
+def respect_hooks() -> None:
+    """Let compiled code be used only with the hooks that it was compiled with.
+
+    Guides inside an encoder are hooks.  By default torch ignores hooks when it decides whether
+    compiled code can be reused, and would run code compiled without guides.  This is set when the
+    first model needs it, as an import must not change what other code of the process does.
+    """
+    import torch._dynamo.config
+
+    torch._dynamo.config.skip_nnmodule_hook_guards = False

@@ -8,16 +8,18 @@ independently.  Relation classification concatenates the states of ``@`` before 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.config import SyntagmaConfig, class_names
+from syntagma.encoders.model_card import CardKind, class_usage
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.guides import GUIDES
+from syntagma.models.outputs import LabelScores
 from syntagma.syntax.markers import MarkerPlace
 
 
@@ -78,18 +80,6 @@ class RelationHead(MentionHead):
     negative: str = ""
 
 
-class MentionScores(NamedTuple):
-    """Scores of a batch of mentions, or of pairs of mentions.
-
-    Args:
-        labels: logits, ``[batch, n_labels]``.
-        loss: the loss, if gold labels were given.
-    """
-
-    labels: Tensor
-    loss: Tensor | None
-
-
 class MentionModel(GuidedEncoder):
     """A guided encoder with a classifier of markers; the labels are ``config.labels["labels"]``.
 
@@ -112,7 +102,7 @@ class MentionModel(GuidedEncoder):
                 )
         width = len(self.signs) * config.encoder.hidden_size
         self.dropout = nn.Dropout(self.head.dropout)
-        self.label_scores = nn.Linear(width, len(config.labels["labels"]))
+        self.label_scores = nn.Linear(width, len(class_names(config)))
         self.post_init()
 
     def forward(  # type: ignore[override]
@@ -122,7 +112,7 @@ class MentionModel(GuidedEncoder):
         markers: Tensor,
         labels: Tensor | None = None,
         **tensors: Any,
-    ) -> MentionScores:
+    ) -> LabelScores:
         """Score the labels of a batch.
 
         Args:
@@ -132,11 +122,12 @@ class MentionModel(GuidedEncoder):
             labels: gold labels, see :meth:`loss`.
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
         """
-        states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
+        encoded = self.encode(input_ids, attention_mask, **tensors)
         rows = torch.arange(markers.shape[0], device=markers.device).unsqueeze(1)
-        marked = states[rows, markers].flatten(1)  # [batch, n_mentions * width]
+        marked = encoded.last_hidden_state[rows, markers].flatten(1)  # [batch, n_mentions * width]
         scores = self.label_scores(self.dropout(marked)).float()
-        return MentionScores(scores, None if labels is None else self.loss(scores, labels))
+        loss = None if labels is None else self.loss(scores, labels)
+        return LabelScores(loss=loss, logits=scores, **encoded.inner)
 
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
         """Compute the loss of a batch, a mean over its examples.
@@ -151,6 +142,10 @@ class MentionModel(GuidedEncoder):
 class TypingModel(MentionModel):
     """A model that scores the types of a mention independently."""
 
+    default_task = "typing"
+    card_kind = CardKind(
+        "text-classification", class_usage("EntityTyper", "model.types(text, (start, end)).labels")
+    )
     head_class = TypingHead
     signs = ("@",)
 
@@ -167,6 +162,11 @@ class TypingModel(MentionModel):
 class RelationModel(MentionModel):
     """A model that chooses the relation between two mentions, of which the subject comes first."""
 
+    default_task = "relations"
+    card_kind = CardKind(
+        "text-classification",
+        class_usage("RelationClassifier", "model.relation(text, subject, object).label"),
+    )
     head_class = RelationHead
     signs = ("@", "#")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -28,7 +28,7 @@ class Observed(NamedTuple):
 
 
 @torch.inference_mode()
-def observe(model: GuidedEncoder, batch: Mapping[str, Tensor]) -> Observed:
+def observe(model: GuidedEncoder, batch: Mapping[str, Any]) -> Observed:
     """Encode a batch and record attention weights and scores.
 
     Args:
@@ -39,7 +39,7 @@ def observe(model: GuidedEncoder, batch: Mapping[str, Tensor]) -> Observed:
         InputError: the encoder returns no attention weights, or syntax tensors are missing.
     """
     with model.alone(), watch_attention(model.trunk) as layers:
-        found = model.encode(**batch, observe=True).observed
+        found = model.encode(**batch, observe=True).observed or {}
     return Observed(
         tuple(layers), tuple(found.get("ancestor_attention", ())), found.get("coattention")
     )

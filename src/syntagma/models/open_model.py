@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from syntagma.encoders.model_card import CardKind, class_usage
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead, SpanModel
 
@@ -47,5 +48,9 @@ class OpenHead(SpanHead):
 class OpenModel(SpanModel):
     """The span model with these settings; saved models of the task ``spans`` can be loaded too."""
 
+    default_task = "open_qa"
+    card_kind = CardKind(
+        "question-answering", class_usage("OpenReader", "model.answer(question, paragraphs).text")
+    )
     head_class = OpenHead
     head: OpenHead

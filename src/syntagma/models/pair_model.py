@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.config import SyntagmaConfig, class_names
+from syntagma.encoders.model_card import CardKind
 from syntagma.errors import InputError
+from syntagma.models.outputs import LabelScores
 from syntagma.models.pooled_model import PooledModel
 from syntagma.models.pooling import AnyPooling
 
@@ -38,21 +40,20 @@ class PairHead:
             raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
 
 
-class PairScores(NamedTuple):
-    """Scores of a batch of pairs.
-
-    Args:
-        labels: logits, ``[batch, n_labels]``.
-        loss: cross-entropy, if gold labels were given.
-    """
-
-    labels: Tensor
-    loss: Tensor | None
-
-
 class PairModel(PooledModel):
     """A guided encoder with a classifier of pairs; the labels are ``config.labels["labels"]``."""
 
+    default_task = "pairs"
+    card_kind = CardKind(
+        "text-classification",
+        "from syntagma import SyntaxTokenizer\n"
+        "from syntagma.models.pair_model import PairModel\n\n"
+        'model = PairModel.from_pretrained("NAME")\n'
+        "tokenizer = SyntaxTokenizer.for_model(model)\n"
+        "scores = model(**tokenizer(text)).logits  # or tokenizer(text, second_text)\n"
+        "model.config.id2label[int(scores.argmax())]",
+        {"text": "The ferry left at dawn.", "text_pair": "The ferry left."},
+    )
     head_class = PairHead
     head: PairHead
 
@@ -60,7 +61,7 @@ class PairModel(PooledModel):
         super().__init__(config)
         self.set_pooling(self.head.pooling, config)
         self.dropout = nn.Dropout(self.head.dropout)
-        self.label_scores = nn.Linear(config.encoder.hidden_size, len(config.labels["labels"]))
+        self.label_scores = nn.Linear(config.encoder.hidden_size, len(class_names(config)))
         self.post_init()
 
     def forward(  # type: ignore[override]
@@ -69,7 +70,7 @@ class PairModel(PooledModel):
         attention_mask: Tensor,
         labels: Tensor | None = None,
         **tensors: Any,
-    ) -> PairScores:
+    ) -> LabelScores:
         """Score the labels of a batch of pairs.
 
         Args:
@@ -78,7 +79,8 @@ class PairModel(PooledModel):
             labels: gold labels, ``[batch]``.
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
         """
-        states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
-        pooled = self.pool(states, attention_mask)
+        encoded = self.encode(input_ids, attention_mask, **tensors)
+        pooled = self.pool(encoded.last_hidden_state, attention_mask)
         scores = self.label_scores(self.dropout(pooled)).float()
-        return PairScores(scores, None if labels is None else F.cross_entropy(scores, labels))
+        loss = None if labels is None else F.cross_entropy(scores, labels)
+        return LabelScores(loss=loss, logits=scores, **encoded.inner)

@@ -8,10 +8,12 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from transformers.utils import ModelOutput
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.cpu.cross_entropy import cross_entropy
 from syntagma.encoders.lm_heads import lm_head_weights
+from syntagma.encoders.model_card import CardKind, class_usage
 from syntagma.encoders.reference import ModelRef
 from syntagma.errors import InputError
 from syntagma.models.distance_layer import DistanceLayers
@@ -25,6 +27,7 @@ from syntagma.models.objectives import (
     hide_distances,
     hide_pieces,
 )
+from syntagma.models.outputs import States
 from syntagma.models.piece_head import PieceHead
 from syntagma.syntax.distances import Direction, tree_distances
 
@@ -114,16 +117,21 @@ class ObjectiveScores(NamedTuple):
         return cross_entropy(scores, targets)
 
 
-class PretrainingScores(NamedTuple):
+@dataclass
+class PretrainingScores(ModelOutput):  # type: ignore[misc]
     """Scores and loss of a batch.
 
     Args:
+        loss: weighted sum of the losses of the objectives.
         objectives: scores of the objectives with a weight, by their names in :data:`OBJECTIVES`.
-        loss: weighted sum of their losses.
+        hidden_states: as in :class:`syntagma.models.outputs.GuidedStates`.
+        attentions: as in :class:`syntagma.models.outputs.GuidedStates`.
     """
 
-    objectives: dict[str, ObjectiveScores]
-    loss: Tensor
+    loss: Tensor = None  # type: ignore[assignment]
+    objectives: dict[str, ObjectiveScores] = None  # type: ignore[assignment]
+    hidden_states: States | None = None
+    attentions: States | None = None
 
 
 class PretrainingModel(GuidedEncoder):
@@ -132,6 +140,8 @@ class PretrainingModel(GuidedEncoder):
     Distances that are to be predicted are masked in the input of the distance layers.
     """
 
+    default_task = "pretraining"
+    card_kind = CardKind("feature-extraction", class_usage("GuidedEncoder"))
     head_class = PretrainingHead
     head: PretrainingHead
 
@@ -193,13 +203,14 @@ class PretrainingModel(GuidedEncoder):
                 n_pieces=self.config.encoder.vocab_size,
             )
         hidden = self._hide_distances(syntax) if self.head.distances else None
-        states = self.encode(
+        encoded = self.encode(
             read,
             attention_mask,
             token_type_ids,
             **syntax,
             distances=None if hidden is None else hidden.distances,
-        ).last_hidden_state
+        )
+        states = encoded.last_hidden_state
         objectives = {}
         if targets is not None:
             objectives["mlm"] = self._score_pieces(states, targets)
@@ -208,7 +219,9 @@ class PretrainingModel(GuidedEncoder):
         if self.head.heads:
             objectives["heads"] = self._score_heads(states, syntax, hidden)
         losses = [getattr(self.head, name) * found.loss for name, found in objectives.items()]
-        return PretrainingScores(objectives, torch.stack(losses).sum())
+        return PretrainingScores(
+            loss=torch.stack(losses).sum(), objectives=objectives, **encoded.inner
+        )
 
     def _hide_distances(self, syntax: dict[str, Tensor]) -> HiddenDistances:
         """Mask distances in the direction that the guide reads."""

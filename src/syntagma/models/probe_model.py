@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from transformers.utils import ModelOutput
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
@@ -63,17 +64,18 @@ class ProbeHead:
         return list(product(self.hidden, self.dropout, self.l2))
 
 
-class ProbeScores(NamedTuple):
+@dataclass
+class ProbeScores(ModelOutput):  # type: ignore[misc]
     """Scores of a batch of sentence vectors.
 
     Args:
-        labels: logits, ``[batch, n_classifiers, n_labels]``; only of the chosen classifier, if one
-            is chosen.
         loss: sum of the losses of all classifiers, if gold labels were given.
+        logits: scores of the labels, ``[batch, n_classifiers, n_labels]``; only of the chosen
+            classifier, if one is chosen.
     """
 
-    labels: Tensor
-    loss: Tensor | None
+    loss: Tensor | None = None
+    logits: Tensor = None  # type: ignore[assignment]
 
 
 class ProbeModel(GuidedEncoder):
@@ -135,13 +137,13 @@ class ProbeModel(GuidedEncoder):
         numbers = range(len(self.classifiers)) if chosen is None else [chosen]
         scores = torch.stack([self.classifiers[number](normed).float() for number in numbers], 1)
         if labels is None:
-            return ProbeScores(scores, None)
+            return ProbeScores(logits=scores)
         losses = [F.cross_entropy(scores[:, place], labels) for place in range(len(numbers))]
         for number, (_, _, l2) in enumerate(self.head.candidates):
             if l2 and number in numbers:
                 weights = (p for p in self.classifiers[number].parameters() if p.ndim > 1)
                 losses += [l2 * weight.square().sum() for weight in weights]
-        return ProbeScores(scores, torch.stack(losses).sum())
+        return ProbeScores(loss=torch.stack(losses).sum(), logits=scores)
 
 
 def _classifier(width: int, n_labels: int, hidden: int, dropout: float) -> nn.Sequential:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from syntagma.encoders.config import SyntagmaConfig, read_config
+from syntagma.encoders.hub_options import take_hub_options
+from syntagma.encoders.model_card import CardKind, class_usage
+from syntagma.encoders.placement import FIELDS as PLACEMENT
+from syntagma.encoders.placement import take_placement
 from syntagma.encoders.reference import ModelName, ModelRef, find_model
 from syntagma.errors import InputError
 from syntagma.models.calibration import (
@@ -22,6 +26,7 @@ from syntagma.models.calibration import (
     ParagraphsCalibration,
     RetrievalCalibration,
 )
+from syntagma.models.outputs import SpanScores
 from syntagma.models.pooled_model import PooledModel
 from syntagma.models.pooling import AnyPooling
 
@@ -104,26 +109,15 @@ class SpanHead:
             )
 
 
-class SpanScores(NamedTuple):
-    """Scores of a batch of windows.
-
-    Args:
-        start: logits, ``[batch, n]``; minus infinity where no answer can begin.
-        end: logits, ``[batch, n]``; minus infinity where no answer can end.
-        answerability: logits of answerable and unanswerable, ``[batch, 2]``; ``None`` for the
-            objective ``spans``.
-        loss: the loss, if gold positions were given.
-    """
-
-    start: Tensor
-    end: Tensor
-    answerability: Tensor | None
-    loss: Tensor | None
-
-
 class SpanModel(PooledModel):
     """A guided encoder with start, end and answerability scores."""
 
+    default_task = "spans"
+    card_kind = CardKind(
+        "question-answering",
+        class_usage("Reader", "model(passage, question).text"),
+        {"text": "When did the ferry leave?", "context": "The ferry left at dawn."},
+    )
     head_class: ClassVar[type[SpanHead]] = SpanHead
     head: SpanHead
 
@@ -157,15 +151,15 @@ class SpanModel(PooledModel):
 
         Args:
             name: as for :meth:`SyntagmaModel.from_pretrained`; a question-answering model that
-                Transformers saved is loaded with its head if no settings are given.
-            settings: settings of a new model, see :meth:`SyntagmaModel.from_encoder`.
+                Transformers saved is loaded with its head if no settings of a new model are given.
+            settings: as for :meth:`SyntagmaModel.from_pretrained`.
 
         Raises:
             InputError: there is no such model, or settings were given for a saved one.
         """
-        ref = find_model(name)
-        if ref.kind == "qa_model" and not settings:
-            return cls.load_saved(ref)
+        ref = find_model(name, take_hub_options(settings))
+        if ref.kind == "qa_model" and not settings.keys() - {*PLACEMENT}:
+            return take_placement(settings).apply(cls.load_saved(ref))
         return super().from_pretrained(ref, **settings)
 
     def take_head(self, ref: ModelRef) -> None:
@@ -190,7 +184,7 @@ class SpanModel(PooledModel):
         self,
         input_ids: Tensor,
         attention_mask: Tensor,
-        context: Tensor,
+        context: Tensor | None = None,
         start_positions: Tensor | None = None,
         end_positions: Tensor | None = None,
         impossible: Tensor | None = None,
@@ -204,7 +198,7 @@ class SpanModel(PooledModel):
             input_ids: ``[batch, n]``.
             attention_mask: 0 at padding, ``[batch, n]``.
             context: true at the passage's pieces and at the first piece, which represents "no
-                answer", ``[batch, n]``.
+                answer", ``[batch, n]``; by default, an answer may be anywhere but in padding.
             start_positions: first piece of the gold answer; 0 if it is not in the window,
                 ``[batch]``.
             end_positions: last piece of the gold answer; 0 if it is not in the window, ``[batch]``.
@@ -215,7 +209,10 @@ class SpanModel(PooledModel):
             end_targets: its probabilities that the answer ends there, ``[batch, n]``.
             tensors: token types and syntax, see :meth:`GuidedEncoder.encode`.
         """
-        states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
+        encoded = self.encode(input_ids, attention_mask, **tensors)
+        states = encoded.last_hidden_state
+        if context is None:
+            context = attention_mask.bool()
         scores = self.span_scores(states).float().masked_fill(~context.unsqueeze(-1), -torch.inf)
         start, end = scores.unbind(-1)
         answerability = None
@@ -231,7 +228,13 @@ class SpanModel(PooledModel):
             if answerability is not None:
                 wrong = (start_positions == 0) if impossible is None else impossible
                 loss = loss + F.cross_entropy(answerability, wrong.long())
-        return SpanScores(start, end, answerability, loss)
+        return SpanScores(
+            loss=loss,
+            start_logits=start,
+            end_logits=end,
+            answerability_logits=answerability,
+            **encoded.inner,
+        )
 
     def _span_loss(self, scores: Tensor, gold: Tensor, targets: Tensor | None) -> Tensor:
         """Compute the mean loss against gold positions and, where there is one, a teacher.

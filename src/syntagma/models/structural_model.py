@@ -7,10 +7,11 @@ tree, or the squared norm of a word its depth.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from transformers.utils import ModelOutput
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
@@ -48,16 +49,17 @@ class StructuralHead:
             )
 
 
-class StructuralScores(NamedTuple):
+@dataclass
+class StructuralScores(ModelOutput):  # type: ignore[misc]
     """Output of the probe for a batch of sentences.
 
     Args:
-        values: squared distances, ``[batch, n, n]``, or squared norms, ``[batch, n]``.
         loss: mean over sentences of the mean absolute error, if targets were given.
+        values: squared distances, ``[batch, n, n]``, or squared norms, ``[batch, n]``.
     """
 
-    values: Tensor
-    loss: Tensor | None
+    loss: Tensor | None = None
+    values: Tensor = None  # type: ignore[assignment]
 
 
 class StructuralModel(GuidedEncoder):
@@ -111,4 +113,4 @@ class StructuralModel(GuidedEncoder):
         if targets is not None:
             errors = torch.where(counted, (values - targets).abs(), 0.0).flatten(1).sum(1)
             loss = (errors / counted.flatten(1).sum(1).clamp(min=1)).mean()
-        return StructuralScores(values, loss)
+        return StructuralScores(loss=loss, values=values)

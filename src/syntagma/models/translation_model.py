@@ -9,23 +9,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import AutoModelForSeq2SeqLM, GenerationConfig, MarianConfig, PretrainedConfig
 from transformers.modeling_outputs import BaseModelOutput
+from transformers.utils import ModelOutput
 
 from syntagma.encoders import hub
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.cpu.cross_entropy import cross_entropy
 from syntagma.encoders.default import SCRATCH
+from syntagma.encoders.model_card import CardKind, class_usage
 from syntagma.encoders.quiet import quiet
 from syntagma.encoders.reference import ModelRef
 from syntagma.encoders.sites import change_input
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.models.outputs import States
 
 IGNORED = -100
 SCORED = 2**26
@@ -99,17 +102,22 @@ class TranslationHead:
                 raise InputError(f"{name} must lie in [0, 1), got {getattr(self, name)}")
 
 
-class TranslationScores(NamedTuple):
+@dataclass
+class TranslationScores(ModelOutput):  # type: ignore[misc]
     """Scores of a batch of sentence pairs.
 
     Args:
-        pieces: logits, ``[batch, n_target, n_pieces]``; ``None`` in training, in which those of
-            padding are not computed.
         loss: mean over the targets' pieces, if targets were given.
+        logits: scores of the pieces, ``[batch, n_target, n_pieces]``; ``None`` in training, in
+            which those of padding are not computed.
+        encoder_hidden_states: as in :class:`syntagma.models.outputs.GuidedStates`.
+        encoder_attentions: as in :class:`syntagma.models.outputs.GuidedStates`.
     """
 
-    pieces: Tensor | None
-    loss: Tensor | None
+    loss: Tensor | None = None
+    logits: Tensor | None = None
+    encoder_hidden_states: States | None = None
+    encoder_attentions: States | None = None
 
 
 def fresh_config(head: TranslationHead, tokenizer: Any) -> PretrainedConfig:
@@ -154,6 +162,8 @@ class TranslationModel(GuidedEncoder):
     """An encoder-decoder with guides on its encoder."""
 
     encoder_class = AutoModelForSeq2SeqLM
+    default_task = "translation"
+    card_kind = CardKind("translation", class_usage("Translator", "model.translate(text).text"))
     head_class = TranslationHead
     head: TranslationHead
 
@@ -169,8 +179,8 @@ class TranslationModel(GuidedEncoder):
     def _take_generation(self, ref: ModelRef) -> None:
         """Load generation settings, which are not part of the configuration."""
         try:
-            with quiet(), hub.access(ref.place):
-                found = GenerationConfig.from_pretrained(ref.place)
+            with quiet(), hub.access(ref.place, ref.options):
+                found = GenerationConfig.from_pretrained(ref.place, **ref.hub_arguments)
         except OSError:
             return  # Models from scratch have no file, nor have plain encoders.
         self.both_sides.generation_config = found
@@ -254,23 +264,24 @@ class TranslationModel(GuidedEncoder):
             decoder_input_ids = self._shifted(labels)
         wanted = labels != IGNORED if labels is not None and self.training else None
         with self._scored(wanted):
-            states = self.encode(input_ids, attention_mask, **tensors).last_hidden_state
+            encoded = self.encode(input_ids, attention_mask, **tensors)
             scores = self.both_sides(
-                encoder_outputs=BaseModelOutput(last_hidden_state=states),
+                encoder_outputs=BaseModelOutput(last_hidden_state=encoded.last_hidden_state),
                 attention_mask=attention_mask,
                 decoder_input_ids=decoder_input_ids,
                 use_cache=False,
             ).logits
+        inner = {f"encoder_{name}": values for name, values in encoded.inner.items()}
         if labels is None:
-            return TranslationScores(scores.float(), None)
+            return TranslationScores(logits=scores.float(), **inner)
         if wanted is not None:
             smoothing = self.head.label_smoothing
-            return TranslationScores(
-                None, cross_entropy(scores, labels[wanted], smoothing=smoothing)
-            )
+            loss = cross_entropy(scores, labels[wanted], smoothing=smoothing)
+            return TranslationScores(loss=loss, **inner)
         # Label smoothing is for training; without it, losses of evaluations can be compared.
         scores, given = scores.float(), labels != IGNORED
-        return TranslationScores(scores, cross_entropy(scores[given], labels[given]))
+        loss = cross_entropy(scores[given], labels[given])
+        return TranslationScores(loss=loss, logits=scores, **inner)
 
     @contextmanager
     def _scored(self, wanted: Tensor | None) -> Iterator[None]:

@@ -63,7 +63,9 @@ class Biaffine(nn.Module):
         Returns:
             ``[batch, n, m]``.
         """
-        return self._append_one(left) @ self.weight[0] @ self._append_one(right).mT
+        # Autocast may make them 16 bits, and a dtype asked for by the user the weights.
+        weight = self.weight[0].to(left.dtype)
+        return self._append_one(left) @ weight @ self._append_one(right).mT
 
     def given_pairs(self, left: Tensor, right: Tensor) -> Tensor:
         """Score given pairs under every matrix.

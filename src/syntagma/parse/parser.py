@@ -17,8 +17,10 @@ from syntagma.batches import batched, call_cost_on, token_budget_batches
 from syntagma.checks import require_several, require_string
 from syntagma.encoders.cpu.int8 import has_int8
 from syntagma.encoders.default import DEFAULT_PARSER, WEIGHTS
+from syntagma.encoders.hub_options import take_hub_options
 from syntagma.encoders.load import load_tokenizer, max_pieces
-from syntagma.encoders.precision import Precision, autocast, require_device, set_precision
+from syntagma.encoders.placement import take_placement
+from syntagma.encoders.precision import Precision, autocast, set_precision
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.parse.decode import DecodedSentence, DecodingMode, decode
@@ -125,14 +127,18 @@ class JointParser:
         Args:
             name: a shipped parser, a folder of the task ``parsing``, or a hub name.
             device: device to compute on.
-            options: further arguments of the constructor.
+            options: further arguments of the constructor; and those of Transformers, as for
+                :meth:`syntagma.encoders.model.SyntagmaModel.from_pretrained` (``device_map`` means
+                the same as ``device``).
 
         Raises:
             InputError: there is no such parser, or no such device.
         """
-        require_device(device)
-        ref = find_model(name)
-        model: Any = ParserModel.load_saved(ref, task="parsing").to(device)
+        ref = find_model(name, take_hub_options(options))
+        placement = take_placement(options)
+        device = str(placement.device(device))
+        model: Any = ParserModel.load_saved(ref, task="parsing")
+        model = placement.apply(model, device=device, saved_dtype=ref.saved_dtype)
         return cls(model, load_tokenizer(ref, model.config.encoder), **options)
 
     def with_phrases(self) -> JointParser:

@@ -8,9 +8,11 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from transformers.utils import ModelOutput
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.model import SyntagmaModel
+from syntagma.encoders.model_card import CardKind
 from syntagma.encoders.precision import Precision, require_precision
 from syntagma.errors import InputError
 from syntagma.parse.biaffine import Biaffine, SharedDropout
@@ -106,16 +108,17 @@ class WordStates(NamedTuple):
     lemmas: Tensor | None = None
 
 
-class ParserScores(NamedTuple):
+@dataclass
+class ParserScores(ModelOutput):  # type: ignore[misc]
     """Output of the parser's model.
 
     Args:
-        states: the scores.
         loss: the training loss; ``None`` without gold labels.
+        states: the scores.
     """
 
-    states: WordStates
-    loss: Tensor | None
+    loss: Tensor | None = None
+    states: WordStates = None  # type: ignore[assignment]
 
 
 class ParserModel(SyntagmaModel):
@@ -127,6 +130,13 @@ class ParserModel(SyntagmaModel):
             ``lemmas`` (edit scripts), it has a scorer for them.
     """
 
+    default_task = "parsing"
+    card_kind = CardKind(
+        "token-classification",
+        "from syntagma import load_parser\n\n"
+        'parser = load_parser("NAME")\n'
+        'parser("The ferry left at dawn.")',
+    )
     head_class = ParserHead
     head: ParserHead
 
@@ -307,7 +317,7 @@ class ParserModel(SyntagmaModel):
         states = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         scores = self.score_pieces(states, states[:, 0], word_of_piece, shapes, n_words)
         if heads is None:
-            return ParserScores(scores, None)
+            return ParserScores(states=scores)
         loss = scores.arcs.new_zeros(())
         if self.head.views != "constituents":
             loss = loss + _cross_entropy(scores.arcs, heads)
@@ -332,7 +342,7 @@ class ParserModel(SyntagmaModel):
         for name, gold in (("upos", upos), ("xpos", xpos), ("feats", feats), ("lemmas", lemmas)):
             if (predicted := getattr(scores, name)) is not None and gold is not None:
                 loss = loss + _cross_entropy(predicted, gold)
-        return ParserScores(scores, loss)
+        return ParserScores(loss=loss, states=scores)
 
 
 def _cross_entropy(scores: Tensor, gold: Tensor) -> Tensor:

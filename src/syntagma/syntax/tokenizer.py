@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import torch
 from torch import Tensor
 from transformers import BatchEncoding
 
 from syntagma.encoders.default import DEFAULT, DEFAULT_PARSER
+from syntagma.encoders.hub_options import FIELDS, take_hub_options
 from syntagma.encoders.load import load_encoder_config, load_tokenizer, max_pieces
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
@@ -18,6 +19,7 @@ from syntagma.parse.columns import ParsedText, require_trees
 from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.load import AnyParser, as_source, needed_source
 from syntagma.parse.sources.source import Mode, ParseSource
+from syntagma.settings import nearest
 from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
 from syntagma.syntax.pieces import COLUMNS, PieceMode
 from syntagma.syntax.sequences import DOMAIN, Part, SequenceBuilder, fit_two
@@ -68,6 +70,7 @@ class SyntaxTokenizer:
         mode: Mode = "raw",
         device: str = "cpu",
         cache: str | Path | None = None,
+        **options: Any,
     ) -> Self:
         """Build the tokenizer of an encoder, or of a saved model with its parser and rule.
 
@@ -79,15 +82,25 @@ class SyntaxTokenizer:
             mode: ``raw`` for running text, ``words`` for texts that are tokenized already.
             device: device of the parser.
             cache: folder in which parses are cached.
+            options: ``revision``, ``token``, ``cache_dir``, ``local_files_only`` and
+                ``subfolder``, as in Transformers
+                (:class:`syntagma.encoders.hub_options.HubOptions`).
 
         Raises:
-            InputError: there is no such encoder or parser.
+            InputError: there is no such encoder or parser, or an option is unknown.
         """
-        ref = find_model(name)
+        ref = find_model(name, take_hub_options(options))
+        if options:
+            raise InputError(f"{next(iter(options))}: {nearest(next(iter(options)), FIELDS)}")
         saved = ref.config or {}
         return cls(
             load_tokenizer(ref),
-            as_source(parser or saved.get("parser") or DEFAULT_PARSER, device=device, mode=mode),
+            as_source(
+                parser or saved.get("parser") or DEFAULT_PARSER,
+                device=device,
+                mode=mode,
+                options=ref.options.elsewhere(),
+            ),
             longest=max_pieces(load_encoder_config(ref)),
             pieces=pieces or piece_mode(saved.get("guides", {})),
             tags=tag_set_of(saved.get("guides", {})),
@@ -124,9 +137,17 @@ class SyntaxTokenizer:
         own = model.config.parser or DEFAULT_PARSER
         if model.reads_syntax:
             own = needed_source(own, trees=model.reads_trees)
+        ref = model.origin or find_model(model.config.base)
+        source = as_source(
+            parser or own,
+            device=device,
+            mode=mode,
+            heads=model.reads_heads,
+            options=ref.options.elsewhere(),
+        )
         return cls.from_pretrained(
-            model.source or model.config.base,
-            parser=as_source(parser or own, device=device, mode=mode, heads=model.reads_heads),
+            ref,
+            parser=source,
             pieces=piece_mode(model.config.guides),
             mode=mode,
             device=device,
@@ -142,6 +163,7 @@ class SyntaxTokenizer:
         parses: Sequence[Sequence[Parse]] | None = None,
         other_parses: Sequence[Sequence[Parse]] | None = None,
         return_offsets_mapping: bool = False,
+        return_tensors: Literal["pt", "np"] | None = "pt",
     ) -> BatchEncoding:
         """Build a padded batch for ``model(**batch)``.
 
@@ -157,6 +179,8 @@ class SyntaxTokenizer:
             return_offsets_mapping: whether to add ``offset_mapping``, ``[batch, n_pieces, 2]``:
                 start and end of each piece in its text; zeros for special tokens and padding.  The
                 model does not accept it, so ``pop`` it first.
+            return_tensors: ``pt`` for tensors of torch, ``np`` for arrays of NumPy, ``None`` for
+                lists, as in Transformers.
 
         Returns:
             ``input_ids``, ``attention_mask``, ``token_type_ids`` and the tensors that guides read
@@ -166,8 +190,11 @@ class SyntaxTokenizer:
 
         Raises:
             InputError: no text is given, the numbers of texts or parses differ, a parse does not
-                fit its text, or ``max_length`` is too large or too small.
+                fit its text, ``max_length`` is too large or too small, or there is no such kind of
+                tensors.
         """
+        if return_tensors not in ("pt", "np", None):
+            raise InputError(f"return_tensors: expected pt, np or None, got {return_tensors!r}")
         firsts = _listed(texts)
         seconds = [] if others is None else _listed(others)
         if not firsts:
@@ -199,7 +226,12 @@ class SyntaxTokenizer:
         batch = self._builder.collate(sequences)
         if return_offsets_mapping:
             batch["offset_mapping"] = self._offsets(sequences, width=batch["input_ids"].shape[1])
-        return BatchEncoding(batch)
+        if return_tensors == "pt":
+            return BatchEncoding(batch)
+        arrays = {name: tensor.numpy() for name, tensor in batch.items()}
+        if return_tensors == "np":
+            return BatchEncoding(arrays)
+        return BatchEncoding({name: array.tolist() for name, array in arrays.items()})
 
     def _encoded(self, texts: list[str], given: list[Sequence[Parse] | None]) -> list[EncodedText]:
         """Encode each text; equal texts with the same parse are encoded once."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from syntagma.encoders.reference import ModelRef
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
-from syntagma.parse.sources.load import AnyParser, needed_source
+from syntagma.parse.sources.load import AnyParser, as_source, needed_source
+from syntagma.parse.sources.source import Mode, ParseSource
 
 
 def asked_parser(model: GuidedEncoder, parser: AnyParser, *, name: str) -> AnyParser:
@@ -29,3 +31,27 @@ def asked_parser(model: GuidedEncoder, parser: AnyParser, *, name: str) -> AnyPa
     if parser and asked == own and not model.reads_trees:
         raise InputError(f"{name}: reads words but no trees, so parser {parser!r} changes nothing")
     return asked
+
+
+def load_asked(
+    asked: AnyParser, model: GuidedEncoder, ref: ModelRef, *, device: str, mode: Mode
+) -> ParseSource:
+    """Load the source to use; from the hub with the token and cache of the model.
+
+    Args:
+        asked: what :func:`asked_parser` returned.
+        model: the model.
+        ref: where the model is from.
+        device: device to compute on.
+        mode: as for :func:`syntagma.parse.sources.load.load_source`.
+
+    Raises:
+        InputError: there is no such source, or it does not give what the model reads.
+    """
+    return as_source(
+        asked,
+        device=device,
+        mode=mode,
+        heads=model.reads_heads,
+        options=ref.options.elsewhere(),
+    )

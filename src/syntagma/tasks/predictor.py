@@ -12,19 +12,21 @@ import torch
 from torch import Tensor
 
 from syntagma.batches import call_cost_on, padded_length, token_budget_batches
+from syntagma.encoders.hub_options import take_hub_options
 from syntagma.encoders.load import load_tokenizer, max_pieces
-from syntagma.encoders.precision import Precision, autocast, require_device, set_precision
+from syntagma.encoders.placement import take_placement
+from syntagma.encoders.precision import Precision, autocast, set_precision
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.sources.cache import ParseCache
-from syntagma.parse.sources.load import AnyParser, as_source, identify, needed_source
+from syntagma.parse.sources.load import AnyParser, identify, needed_source
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
 from syntagma.syntax.sequences import SequenceBuilder
 from syntagma.syntax.tags import MIN_SHARE, TagSet, tag_set_of, tagged_shares
-from syntagma.tasks.asked_parser import asked_parser
+from syntagma.tasks.asked_parser import asked_parser, load_asked
 from syntagma.tasks.layout import Layout, TextPair
 from syntagma.tasks.recent import Recent
 from syntagma.tasks.task import Example, Prediction, Task
@@ -266,22 +268,21 @@ class TextPredictor(Generic[Model]):
         Args:
             name: its folder, the name of a shipped model, or a hub name.
             device: where to compute.
-            parser: where parses come from (:func:`syntagma.parse.sources.load.as_source`), if not
-                from the source used in training.
-            options: of the constructor.
+            parser: parse source (:func:`as_source`); by default the one used in training.
+            options: of the constructor; and those of Transformers, as for
+                :meth:`syntagma.encoders.model.SyntagmaModel.from_pretrained`.
 
         Raises:
             InputError: there is no such model, device or parser, or the model reads no parses.
         """
-        require_device(device)
-        ref = find_model(name)
-        model: Any = cls.model_class.load_saved(ref, task=cls.task).to(device)
+        ref, placement = find_model(name, take_hub_options(options)), take_placement(options)
+        device = str(placement.device(device))
+        model: Any = cls.model_class.load_saved(ref, task=cls.task)
+        model = placement.apply(model, device=device, saved_dtype=ref.saved_dtype)
         tokenizer = load_tokenizer(ref, model.config.encoder)
         asked = asked_parser(model, parser, name=ref.name)
         if asked and not {"source", "cache"} & options.keys():
-            options["source"] = as_source(
-                asked, device=device, mode=cls.mode(model), heads=model.reads_heads
-            )
+            options["source"] = load_asked(asked, model, ref, device=device, mode=cls.mode(model))
         return cls(model, tokenizer, **options)
 
     def lay_out(self, texts: TextPair) -> Layout:
@@ -329,7 +330,7 @@ class LabelPredictor(TextPredictor[Model]):
             tensors = self.on_device(self.collate([items[index] for index in batch]))
             tensors.pop("labels", None)
             with autocast(self.model.device, self.precision):
-                found = self.model(**tensors).labels.cpu()
+                found = self.model(**tensors).logits.cpu()
             scores |= dict(zip(batch, found, strict=True))
         return [scores[index] for index in range(len(items))]
 

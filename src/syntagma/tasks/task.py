@@ -362,7 +362,8 @@ class Task(ABC, Generic[Example, Prediction]):
 
     def sources(self) -> dict[str, dict[str, str]]:
         """Name, version and digest of the encoder, and of the parser if the model reads parses."""
-        found = {"encoder": find_model(self.model.config.base).identity()}
+        base = self.model.config.base
+        found = {"encoder": find_model(base).identity()} if base else {}
         return found if (parser := self.parser_used()) is None else found | {"parser": parser}
 
     def parser_used(self, name: AnyParser = "") -> dict[str, str] | None:

@@ -53,7 +53,7 @@ class Sentence:
     starts: tuple[int, ...]
     ends: tuple[int, ...]
     continues: bool = False
-    # Not in the repr, from which fingerprints of data are computed: those of earlier versions stay
+    # Not in `full_repr`, from which fingerprints of data are computed: those of earlier versions stay
     # valid.  Not compared: the words are the same, whoever has looked for tokens.
     multiword: tuple[tuple[int, int], ...] | None = field(default=None, repr=False, compare=False)
 
@@ -163,6 +163,7 @@ class Parse:
     probabilities: tuple[float, ...] | None = None
     constituents: tuple[Constituent, ...] | None = None
     parts: tuple[int, ...] = ()
+    # Not in `full_repr`: see Sentence.multiword.
     morphology: WordMorphology | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

@@ -18,6 +18,8 @@ import torch
 from safetensors.torch import load_file
 
 from syntagma.encoders.compact import EXACT
+from syntagma.encoders.model_card import CardSettings, write_card
+from syntagma.encoders.saving import rebase
 from syntagma.errors import InputError, MissingExtraError, TrainingError, how_to_skip
 from syntagma.outputs import disk_errors, require_absent
 from syntagma.runs.folder import RunFolder
@@ -296,6 +298,8 @@ def _finish(
             metrics = write_scores(task, dev, predictions, draft)
             # Weights of a frozen encoder that equal the published ones are not saved again.
             task.save(draft, bits=EXACT if frozen else None)
+            rebase(draft, run.path)
+            _write_card(task, metrics, draft)
             # The metrics mark a finished run, so move them last.
             for path in sorted(draft.iterdir(), key=lambda path: path.name == METRICS):
                 target = run.path / path.name
@@ -307,3 +311,14 @@ def _finish(
         # Checkpoints take five times the space of the model, and a finished run needs none.
         shutil.rmtree(run.checkpoints, ignore_errors=True)
     return metrics
+
+
+def _write_card(task: Task[Any, Any], metrics: dict[str, Any], folder: Path) -> None:
+    """Write the model card again, with the score by which the best model was chosen."""
+    score = metrics.get(task.primary)
+    if isinstance(score, int | float):
+        card = CardSettings(
+            metrics={task.primary: float(score)},
+            text=f"Its score ({task.primary}) is that on the data that also chose the best epoch.",
+        )
+        write_card(folder, task.model.config, task.model.card_kind, card)

@@ -73,7 +73,7 @@ def answer_scores(seen: Observation, sentences: Sequence[Sentence]) -> TurnScore
     context[:, stretch.begin : stretch.begin + len(stretch.pieces)] = True
     with torch.inference_mode():
         found = seen.predictor.model(**batch, context=context)
-    scores = torch.stack([found.start[0], found.end[0]]).float().softmax(-1).cpu()
+    scores = torch.stack([found.start_logits[0], found.end_logits[0]]).float().softmax(-1).cpu()
     forms, pooled = _word_scores(seen, stretch, sentences, scores, how="sum")
     title = f"{seen.name}: answer start and end"
     return TurnScores(title, forms, _rounded(pooled), ("start", "end"))

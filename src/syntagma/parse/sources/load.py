@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from syntagma.encoders.default import DEFAULT_PARSER
+from syntagma.encoders.hub_options import NONE, HubOptions, take_hub_options
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.parse.sources.adapters import SpacySource, StanzaSource
@@ -93,26 +94,28 @@ def load_parser(name: ModelName, *, device: str = "cpu", **options: Any) -> Join
     """Load a parser.
 
     Args:
-        name: ``default-parser`` or a parser's folder.
+        name: ``default-parser``, a parser's folder, or a hub name.
         device: device to compute on.
-        options: further arguments of :class:`syntagma.parse.parser.JointParser`.
+        options: as for :meth:`syntagma.parse.parser.JointParser.from_pretrained`.
 
     Raises:
         InputError: there is no such parser.
     """
     from syntagma.parse.parser import JointParser
 
-    ref = find_model(name)
+    ref = find_model(name, take_hub_options(options))
     if ref.kind != "model":
         raise InputError(
             f"parser {ref.name!r}: expected {DEFAULT_PARSER} or the folder of a parser; other "
             f"parse sources can be used by `syntagma annotate` and `noise`, and as `parser:` in an "
-            f"experiment"
+            f"experiment; {ref.instead()}"
         )
     return JointParser.from_pretrained(ref, device=device, **options)
 
 
-def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseSource:
+def load_source(
+    name: str, *, device: str = "cpu", mode: Mode = "raw", options: HubOptions = NONE
+) -> ParseSource:
     """Load a parse source.
 
     Args:
@@ -128,6 +131,7 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
         device: device to compute on.
         mode: ``raw`` for running text, ``words`` for words separated by spaces, which are kept by
             all sources except ``tacred``, ``spacy``, ``stanza``, and what a package offers.
+        options: how a parser is loaded from the hub.
 
     Raises:
         InputError: the name is not that of a parse source.
@@ -155,7 +159,7 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
     # A name with a colon could be taken for one on the hub, where there is nothing to find.
     if ":" in name and kind in PARSERS:
         return make_parser(name, device=device, mode=mode)
-    if (ref := find_model(name)).kind == "model":
+    if (ref := find_model(name, options)).kind == "model":
         parser = load_parser(ref, device=device)
         return GivenWordsSource(parser) if mode == "words" else parser
     if kind in PARSERS:
@@ -169,7 +173,12 @@ def load_source(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
 
 
 def as_source(
-    parser: AnyParser, *, device: str = "cpu", mode: Mode = "raw", heads: bool = False
+    parser: AnyParser,
+    *,
+    device: str = "cpu",
+    mode: Mode = "raw",
+    heads: bool = False,
+    options: HubOptions = NONE,
 ) -> ParseSource:
     """Return a parse source from its name, a parser, or a tagger.
 
@@ -179,6 +188,7 @@ def as_source(
         device: device to compute on, for names.
         mode: as for :func:`load_source`, for names, parsers of our own, and taggers.
         heads: whether heads or relations will be read.
+        options: how a parser is loaded from the hub, for names.
 
     Raises:
         InputError: it is none of these, or heads will be read and it has tags only.
@@ -187,7 +197,7 @@ def as_source(
 
     source: ParseSource
     if isinstance(parser, str):
-        source = load_source(parser, device=device, mode=mode)
+        source = load_source(parser, device=device, mode=mode, options=options)
     elif isinstance(parser, JointParser) and mode == "words":
         source = GivenWordsSource(parser)
     elif hasattr(parser, "parse_texts") and hasattr(parser, "fingerprint"):

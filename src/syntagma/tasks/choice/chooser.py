@@ -211,7 +211,7 @@ class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
         batch = self.texts.builder.collate([pair for item in items for pair in item.sequences])
         batch["n_options"] = torch.tensor([len(item.sequences) for item in items])
         if all(item.answer >= 0 for item in items):
-            batch["answers"] = torch.tensor([item.answer for item in items])
+            batch["labels"] = torch.tensor([item.answer for item in items])
         return batch
 
     @torch.inference_mode()
@@ -220,9 +220,9 @@ class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
         scores: dict[int, Tensor] = {}
         for batch in token_budget_batches([len(item) for item in items], self.batch_tokens):
             tensors = self.on_device(self.collate([items[index] for index in batch]))
-            tensors.pop("answers", None)
+            tensors.pop("labels", None)
             with autocast(self.model.device, self.precision):
-                found = self.model(**tensors).options.cpu()
+                found = self.model(**tensors).logits.cpu()
             for index, row in zip(batch.tolist(), found, strict=True):
                 scores[index] = row[: len(items[index].sequences)]
         return [scores[index] for index in range(len(items))]

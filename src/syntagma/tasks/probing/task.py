@@ -110,7 +110,7 @@ class Probe(OneOrMany, TextPredictor[ProbeModel]):
         for begin in range(0, len(vectors), CHUNK):
             some = vectors[begin : begin + CHUNK]
             stacked = torch.stack([vector.values for vector in some]).to(self.model.device)
-            scores = self.model(stacked).labels.cpu()
+            scores = self.model(stacked).logits.cpu()
             several = scores.shape[1] > 1
             for vector, rows in zip(some, scores, strict=True):
                 best = [names[code] for code in rows.argmax(-1).tolist()]

@@ -12,6 +12,7 @@ from typing import Any
 from syntagma.encoders.config import read_config
 from syntagma.encoders.default import CONFIG, SHIPPED
 from syntagma.encoders.reference import ModelName, ModelRef, find_model
+from syntagma.encoders.saving import rebase, relative_base
 from syntagma.errors import InputError, how_to_skip
 from syntagma.models.calibration import Calibration, require_share
 from syntagma.outputs import require_absent, write_folder, write_json
@@ -91,6 +92,7 @@ class Target:
             calibrations: by their settings in the head; ``None`` removes one.
         """
         values: dict[str, Any] = json.loads(json.dumps(self.ref.settings))
+        values["base"] = relative_base(values["base"], self.folder)
         values["head"] |= {
             name: None if calibration is None else to_dict(calibration)
             for name, calibration in calibrations.items()
@@ -100,6 +102,7 @@ class Target:
             return
         with write_folder(self.folder) as draft:
             _copy_model(self.ref, draft)
+            rebase(draft, self.folder, origin=self.ref.folder)
             write_json(draft / CONFIG, values)
 
 

@@ -21,6 +21,8 @@ from syntagma.checks import (
 )
 from syntagma.encoders.config import read_config
 from syntagma.encoders.default import DEFAULT_READER
+from syntagma.encoders.hub_options import take_hub_options
+from syntagma.encoders.placement import FIELDS as PLACEMENT
 from syntagma.encoders.precision import Precision, autocast, best_device
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
@@ -74,16 +76,18 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
             name: ``default`` (or ``default-reader``); the folder or the hub name of a reader, or
                 of an extractive question-answering model that Transformers saved.
             device: where to compute.
-            options: of the constructor, or ``parser``.
+            options: of the constructor, ``parser``, or those of Transformers, see
+                :meth:`syntagma.tasks.predictor.TextPredictor.from_pretrained`.
 
         Raises:
             InputError: there is no such reader.
         """
-        ref = find_model(DEFAULT_READER if name == "default" else name)
+        ref = find_model(DEFAULT_READER if name == "default" else name, take_hub_options(options))
         reader = super().from_pretrained(ref, device=device, **options)
         if (verifier := reader.model.head.verifier) and reader.verifier is None:
             inside = ref.folder / verifier
-            verifier_ref = find_model(inside if inside.is_dir() else verifier)
+            place = inside if inside.is_dir() else verifier
+            verifier_ref = find_model(place, ref.options.elsewhere())
             # A verifier reads the parses that it was trained with, unless the caller names others.
             given = options.get("parser") or options.keys() & {"source", "cache"}
             shared: dict[str, Any] = {}
@@ -94,8 +98,7 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
                     shared = {"cache": reader.texts.cache}
                 elif options.get("parser"):
                     shared = {"parser": options["parser"]}
-            if "precision" in options:
-                shared["precision"] = options["precision"]
+            shared |= {key: options[key] for key in ("precision", *PLACEMENT) if key in options}
             reader.verifier = Reader.from_pretrained(verifier_ref, device=device, **shared)
         return reader
 
@@ -329,16 +332,16 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         best, first, last = (
             tensor.cpu().numpy()
             for tensor in best_spans(
-                scores.start,
-                scores.end,
+                scores.start_logits,
+                scores.end_logits,
                 max_answer_length=self.model.head.max_answer_length,
                 n_best_size=self.model.head.n_best_size,
             )
         )
-        null_scores = (scores.start[:, 0] + scores.end[:, 0]).tolist()
+        null_scores = (scores.start_logits[:, 0] + scores.end_logits[:, 0]).tolist()
         verification = np.zeros(len(windows))
-        if scores.answerability is not None:
-            verification = (scores.answerability[:, 1] - scores.answerability[:, 0]).cpu().numpy()
+        if (odds := scores.answerability_logits) is not None:
+            verification = (odds[:, 1] - odds[:, 0]).cpu().numpy()
         return [
             WindowCandidates(
                 best[row], first[row], last[row], null_scores[row], float(verification[row])

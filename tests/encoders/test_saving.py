@@ -1,0 +1,56 @@
+"""Bases in folders are found after a model was copied or moved."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from syntagma import GuidedEncoder
+from syntagma.encoders.config import read_config
+from syntagma.encoders.saving import rebase, relative_base
+from tests.conftest import save_encoder
+
+
+def base_in(folder: Path) -> str:
+    return json.loads((folder / "config.json").read_text())["base"]
+
+
+def test_names_are_kept_and_folders_become_relative(tmp_path):
+    assert relative_base("default", tmp_path) == "default"
+    assert relative_base("google-bert/bert-base", tmp_path) == "google-bert/bert-base"
+    assert relative_base(str(tmp_path / "encoder"), tmp_path / "models" / "one") == "../../encoder"
+    # A plain name would be one of the hub.
+    assert relative_base(str(tmp_path / "inner" / "encoder"), tmp_path) == "./inner/encoder"
+
+
+def test_a_model_reached_by_a_link_finds_its_base(tmp_path):
+    save_encoder(tmp_path / "disk" / "encoder", "bert")
+    model = GuidedEncoder.from_pretrained(tmp_path / "disk" / "encoder")
+    model.save_pretrained(tmp_path / "disk" / "models" / "small", bits=8)
+    (tmp_path / "link").symlink_to(tmp_path / "disk" / "models" / "small")
+    assert GuidedEncoder.from_pretrained(tmp_path / "link").config.base == str(
+        tmp_path / "disk" / "encoder"
+    )
+
+
+def test_a_folder_that_will_be_moved_or_was_copied_is_corrected(tmp_path):
+    save_encoder(tmp_path / "encoder", "bert")
+    model = GuidedEncoder.from_pretrained(tmp_path / "encoder")
+    draft, home = tmp_path / "run" / "draft", tmp_path / "run"
+    for folder in (draft, draft / "verifier"):
+        model.save_pretrained(folder)
+    (draft / "data").mkdir()
+    (draft / "data" / "config.json").write_text("{}")  # Not a model's.
+    rebase(draft, home)
+    assert [base_in(draft), base_in(draft / "verifier")] == ["../encoder", "../../encoder"]
+    for path in [*draft.iterdir()]:
+        path.replace(home / path.name)
+    for folder in (home, home / "verifier"):
+        assert read_config(folder).base == str(tmp_path / "encoder")
+        assert GuidedEncoder.from_pretrained(folder)
+    copy = tmp_path / "far" / "away" / "copy"
+    shutil.copytree(home, copy)
+    rebase(copy, copy, origin=home)
+    for folder in (copy, copy / "verifier"):
+        assert read_config(folder).base == str(tmp_path / "encoder")
