@@ -53,8 +53,8 @@ class Sentence:
     starts: tuple[int, ...]
     ends: tuple[int, ...]
     continues: bool = False
-    # Not in `full_repr`, from which fingerprints of data are computed: those of earlier versions stay
-    # valid.  Not compared: the words are the same, whoever has looked for tokens.
+    # Not in `full_repr`, from which fingerprints of data are computed: those of earlier versions
+    # stay valid.  Not compared: the words are the same, whoever has looked for tokens.
     multiword: tuple[tuple[int, int], ...] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
