@@ -11,7 +11,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from splitter_layouts import joined, under, wrapped
 from splitter_words import (
     COMMANDS,
     COMPANIES,
@@ -49,6 +48,7 @@ from splitter_words import (
     VERBS,
 )
 
+from syntagma.tasks.parsing.segmentation.layouts import joined, under, wrapped
 from syntagma.text.documents import RawDocument
 
 Maker = Callable[[], str]

@@ -6,7 +6,7 @@ import hashlib
 import random
 
 from syntagma.parse.parser import JointParser
-from syntagma.text.segmentation import lexicon
+from syntagma.text.segmentation import lexicon, segmenter
 from syntagma.text.segmentation import segment as module
 from syntagma.text.segmentation.segment import (
     MODES,
@@ -14,6 +14,7 @@ from syntagma.text.segmentation.segment import (
     segment,
     segmentation_fingerprint,
 )
+from syntagma.text.segmentation.splitter import load_splitter
 
 GOLDEN = {
     1: "155709587e438e854cc6db1f885bca9b61f6c5f952d3b4c086b86aa16f888563",
@@ -114,7 +115,8 @@ def test_the_fingerprint_depends_on_version_and_weights(monkeypatch, tmp_path):
     monkeypatch.setattr(module, "SEGMENTATION_VERSION", SEGMENTATION_VERSION + 1)
     raised = segmentation_fingerprint()
     (tmp_path / "weights").write_bytes(b"retrained")
-    monkeypatch.setattr(module, "WEIGHTS", tmp_path / "weights")
+    monkeypatch.setattr(segmenter, "WEIGHTS", tmp_path / "weights")
+    monkeypatch.setattr(module, "english", lambda: segmenter.Segmenter(load_splitter()))
     assert len({before, raised, segmentation_fingerprint()}) == 3
 
 

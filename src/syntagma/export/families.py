@@ -304,11 +304,12 @@ class ParserFamily(Family):
 
     def made_rows(self, passages: Sequence[Passage]) -> Iterator[Any]:
         """Yield the sentences of the passages, then those of the questions."""
+        segmenter = self.predictor.segmenter
         for text, _ in passages:
-            yield from segment(text)
+            yield from segment(text, segmenter=segmenter)
         for _, questions in passages:
             for question in questions:
-                yield from segment(question)
+                yield from segment(question, segmenter=segmenter)
 
     def example_rows(self, examples: Sequence[Any]) -> list[Any]:
         """Return the sentences of a treebank."""

@@ -33,7 +33,9 @@ from syntagma.parse.phrases import expand_chains
 from syntagma.parse.scorer import ParserModel, WordStates
 from syntagma.parse.spaced_words import join_parts, split_at_spaces
 from syntagma.text.limits import MAX_WORDS, part_starts
+from syntagma.text.segmentation.saved import SEGMENTATION, SavedSegmenter
 from syntagma.text.segmentation.segment import segment
+from syntagma.text.segmentation.segmenter import Segmenter
 from syntagma.text.sentence import Parse, Sentence
 
 log = logging.getLogger(__name__)
@@ -76,6 +78,7 @@ class JointParser:
             independently; ``joint`` finds the one tree that is best as both.  A parser trained on
             phrases only always finds phrases.  It derives heads from them by rule, with the
             relations ``root`` and ``dep`` and without probabilities.
+        segmenter: cuts raw text into sentences and words; by default the rules for English.
 
     Raises:
         InputError: a setting is out of range, or ``decoding`` asks for phrases and the parser was
@@ -91,6 +94,7 @@ class JointParser:
         max_words: int = MAX_WORDS,
         precision: Precision | None = None,
         decoding: DecodingMode = "dependencies",
+        segmenter: Segmenter | None = None,
     ) -> None:
         if max_words < 1:
             raise InputError(f"max_words must be at least 1, got {max_words}")
@@ -106,6 +110,7 @@ class JointParser:
             )
         self.model = model.eval()
         self.encoder = SentenceEncoder(tokenizer)
+        self.segmenter = segmenter
         self.budget = budget
         self.max_words = max_words
         self.precision = precision
@@ -139,6 +144,8 @@ class JointParser:
         device = str(placement.device(device))
         model: Any = ParserModel.load_saved(ref, task="parsing")
         model = placement.apply(model, device=device, saved_dtype=ref.saved_dtype)
+        if (path := ref.folder / SEGMENTATION).is_file():
+            options = {"segmenter": SavedSegmenter.read(path).segmenter()} | options
         return cls(model, load_tokenizer(ref, model.config.encoder), **options)
 
     def with_phrases(self) -> JointParser:
@@ -182,7 +189,7 @@ class JointParser:
             InputError: ``text`` is not a string.
         """
         require_string(text, "text")
-        return self.parse(segment(text, mode=mode))
+        return self.parse(segment(text, mode=mode, segmenter=self.segmenter))
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -195,7 +202,7 @@ class JointParser:
         # The folder may have been removed since, or its path be relative to another directory.
         if ref is not None and (ref.folder / WEIGHTS).is_file():
             return fingerprint_of_saved(ref.folder, **options)
-        return fingerprint_of_model(self.model, **options)
+        return fingerprint_of_model(self.model, self.segmenter, **options)
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         """Segment and parse running texts, many at a time, in constant memory.
@@ -220,7 +227,7 @@ class JointParser:
         for chunk in batched(texts, TEXTS_PER_CHUNK):
             for text in chunk:
                 require_string(text, "text")
-            sentences = [segment(text) for text in chunk]
+            sentences = [segment(text, segmenter=self.segmenter) for text in chunk]
             parses = iter(self.parse(chain.from_iterable(sentences)))
             for sentences_of_text in sentences:
                 yield list(islice(parses, len(sentences_of_text)))

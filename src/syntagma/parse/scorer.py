@@ -47,6 +47,8 @@ class ParserHead:
         morphology_width: width of the representation from which these are predicted.
         spaced_words: whether words with spaces inside, such as ``10 000``, are read as one word
             rather than as their parts; taken from the treebank, not to be set.
+        segmentation: how raw text is cut: as the treebank does it (``learned``), by the rules for
+            ``english``, or ``auto`` by what is better on a tenth of the treebank.
         precision: in which the trained parser computes by default; ``int8`` only where the device
             can do it.  Training and its scores go by ``training.precision``.
     """
@@ -65,6 +67,7 @@ class ParserHead:
     morphology: tuple[MorphologyLabel, ...] = ()
     morphology_width: int = 256
     spaced_words: bool = False
+    segmentation: Literal["auto", "learned", "english"] = "auto"
     precision: Precision = "float32"
 
     def __post_init__(self) -> None:

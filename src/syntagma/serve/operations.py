@@ -47,7 +47,7 @@ class Operations:
     def __init__(self, plan: WorkerPlan) -> None:
         self.loaded = Loaded(plan)
         self._parses: Recent[tuple[str, str, bool], list[Parse]] = Recent(KEPT_WORDS)
-        self._sentences: Recent[str, list[Sentence]] = Recent(KEPT_WORDS)
+        self._sentences: Recent[tuple[str, str], list[Sentence]] = Recent(KEPT_WORDS)
         self._warm_up()
 
     def describe(self) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class Operations:
             parser = self._parser(model, phrases)
             parts = []
             for text, _, first, number in group:
-                sentences = self._segmented(text)
+                sentences = self._segmented(text, model)
                 parts.append((len(sentences), sentences[first : first + number]))
             parses = iter(parser.parse(sentence for _, part in parts for sentence in part))
             for n_sentences, part in parts:
@@ -191,12 +191,13 @@ class Operations:
             if (parses := found[key]) is not None:
                 yield parses
 
-    def _segmented(self, text: str) -> list[Sentence]:
-        """Return the sentences of a text; those of recent texts are kept."""
-        key = _digest(text)
+    def _segmented(self, text: str, model: str) -> list[Sentence]:
+        """Return the sentences of a text, as a parser cuts it; those of recent texts are kept."""
+        segmenter = self.loaded.parsers[model].segmenter
+        key = _digest(text), "" if segmenter is None else segmenter.fingerprint
         sentences = self._sentences.get(key)
         if sentences is None:
-            sentences = list(segment(text))
+            sentences = list(segment(text, segmenter=segmenter))
             self._sentences.add(key, sentences, size=1 + sum(map(len, sentences)))
         return sentences
 

@@ -25,6 +25,7 @@ from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.settings import build
 from syntagma.text.limits import MAX_WORDS
 from syntagma.text.segmentation.segment import segment
+from syntagma.text.segmentation.segmenter import Segmenter
 from syntagma.text.sentence import Parse, Sentence
 
 MODES = {"lines": "lines", "words": "words"}
@@ -120,7 +121,7 @@ class Annotator:
             return
         mode = MODES.get(self.settings.kind, "raw")
         # The sentences of all records are parsed as one stream, so that batches are full.
-        sentences = [_segment(record, mode) for record in records]
+        sentences = [_segment(record, mode, self.source.segmenter) for record in records]
         stream = self.source.parse_stream(chain.from_iterable(sentences))
         for sentences_of_record in sentences:
             yield list(islice(stream, len(sentences_of_record)))
@@ -141,9 +142,11 @@ class Annotator:
             )
 
 
-def _segment(record: Record, mode: str) -> Sequence[Sentence]:
+def _segment(record: Record, mode: str, segmenter: Segmenter | None) -> Sequence[Sentence]:
     """Segment a record, unless its sentences are given."""
-    return segment(record.text, mode=mode) if record.sentences is None else record.sentences
+    if record.sentences is not None:
+        return record.sentences
+    return segment(record.text, mode=mode, segmenter=segmenter)
 
 
 def open_source(settings: AnnotationSettings, device: str) -> ParseSource:

@@ -19,6 +19,7 @@ from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.parse.sources.tacred import TacredSource
 from syntagma.parse.sources.tagger import Tagger, TaggerSource, gives_trees
 from syntagma.parse.sources.treebank import CorpusSource, StoredSource, TreebankSource
+from syntagma.text.segmentation.saved import SEGMENTATION
 
 if TYPE_CHECKING:
     from syntagma.parse.parser import JointParser
@@ -220,9 +221,9 @@ def as_source(
 def needed_source(name: str, *, trees: bool) -> str:
     """Return the name of the source to load for a model that may read words only.
 
-    A parser's sentences and words are those of the segmentation, which needs no parser: for them,
-    ``linear`` is loaded instead.  Files of parsed texts, spaCy, Stanza, and parsers that packages
-    offer have words of their own.
+    Most parsers' sentences and words are those of the rules for English, which need no parser: for
+    them, ``linear`` is loaded instead.  Files of parsed texts, spaCy, Stanza, parsers that packages
+    offer, and parsers that learned how to cut text have words of their own.
 
     Args:
         name: as for :func:`load_source`.
@@ -240,8 +241,10 @@ def needed_source(name: str, *, trees: bool) -> str:
         return name
     if ":" in name and kind in PARSERS:
         return name
-    is_known = kind in ("linear", "random", "tagger") or find_model(name).kind == "model"
-    return "linear" if is_known else name
+    if kind in ("linear", "random", "tagger"):
+        return "linear"
+    ref = find_model(name)
+    return "linear" if ref.kind == "model" and not (ref.folder / SEGMENTATION).is_file() else name
 
 
 def identify(name: str, source: ParseSource) -> dict[str, str]:

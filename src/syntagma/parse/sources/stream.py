@@ -122,7 +122,9 @@ def _parse_lines(
     if not isinstance(parser, JointParser):
         yield from _parse_paragraphs(chain([first_text], lines), parser, offset, marks)
         return
-    for text, sentences in segment_stream(chain([first_text], lines), mode=MODES[kind]):
+    chunks = chain([first_text], lines)
+    found = segment_stream(chunks, mode=MODES[kind], segmenter=parser.segmenter)
+    for text, sentences in found:
         pending += [_Pending(sentence, text, offset, marks.take()) for sentence in sentences]
         marks.leave(text)
         offset += len(text)

@@ -42,6 +42,7 @@ from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.parsing.conll_measures import raw_file_scores, raw_scores
 from syntagma.tasks.parsing.labels import WordCodes, collect_labels
 from syntagma.tasks.parsing.sample import SAMPLE
+from syntagma.tasks.parsing.segmentation.learn import segmenter_for
 from syntagma.tasks.parsing.tree_scores import bracket_score, score_trees
 from syntagma.tasks.parsing.treebanks import (
     TreeExample,
@@ -54,6 +55,7 @@ from syntagma.tasks.task import Features, Task
 from syntagma.text.alignment import ABSENT
 from syntagma.text.brackets import format_brackets
 from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
+from syntagma.text.segmentation.saved import SEGMENTATION
 from syntagma.text.sentence import Parse
 
 log = logging.getLogger(__name__)
@@ -149,8 +151,15 @@ class ParsingTask(Task[TreeExample, Parse]):
             attention_dropout=experiment.attention_dropout,
             num_hidden_layers=experiment.num_hidden_layers,
         )
-        precision = experiment.training.precision
-        return cls(JointParser(model, tokenizer, precision=precision, decoding=_decoding(model)))
+        return cls(
+            JointParser(
+                model,
+                tokenizer,
+                precision=experiment.training.precision,
+                decoding=_decoding(model),
+                segmenter=segmenter_for([each.source for each in examples], head.segmentation),
+            )
+        )
 
     @classmethod
     def from_pretrained(
@@ -349,6 +358,12 @@ class ParsingTask(Task[TreeExample, Parse]):
     def speed(self, examples: Sequence[TreeExample], seconds: float) -> dict[str, float]:
         """Return the number of sentences per second."""
         return {"sentences_per_second": len(examples) / seconds}
+
+    def save(self, folder: Path, *, bits: int | None = None, rank: int = 0) -> None:
+        """Write model, tokenizer, and what was learned about segmentation."""
+        super().save(folder, bits=bits, rank=rank)
+        if self.parser.segmenter is not None:
+            self.parser.segmenter.write(folder / SEGMENTATION)
 
     def write_predictions(
         self, examples: Sequence[TreeExample], predictions: Sequence[Parse], path: Path

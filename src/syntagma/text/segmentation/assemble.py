@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from syntagma.text.segmentation.layout import further_lines, item_text
-from syntagma.text.segmentation.runs import Integers, Runs, Words, read_tokens, read_words
-from syntagma.text.segmentation.splitter import load_splitter
-from syntagma.text.segmentation.words import is_abbreviation
+from syntagma.text.segmentation.runs import Integers, Words, read_tokens, read_words
+from syntagma.text.segmentation.segmenter import Segmenter, english
+from syntagma.text.segmentation.splitter import Splitter
 from syntagma.text.sentence import Sentence
 
 
@@ -33,30 +32,21 @@ class Block(NamedTuple):
     is_cut: bool = False
 
 
-# Words that may follow the full stop of a sentence.
-_CLOSERS = frozenset("\"'”’»)]}") | {"''", "’’"}
-
-
-@cache
-def _runs() -> Runs:
-    """Return the shared cache of tokenized runs; created late, since it loads the weights."""
-    return Runs(load_splitter().rows)
-
-
 def sentence_of(text: str, start: int, end: int) -> Sentence:
-    """Tokenize ``text[start:end]`` as one sentence; offsets index into ``text``."""
-    words = read_words(text, start, end, _runs())
-    return _sentence(words.forms, words.starts.tolist(), words.ends.tolist())
+    """Cut ``text[start:end]`` as one English sentence into words; offsets index into ``text``."""
+    words = read_words(text, start, end, english().runs)
+    return english().sentence(words.forms, words.starts.tolist(), words.ends.tolist())
 
 
 def block_sentences(
-    text: str, blocks: list[Block], *, mode: str, local: bool = False
+    text: str, blocks: list[Block], segmenter: Segmenter, *, mode: str, local: bool = False
 ) -> list[list[Sentence]]:
     """Segment consecutive blocks in one vectorised pass.
 
     Args:
         text: the text.
         blocks: consecutive blocks without gaps; at least one.
+        segmenter: cuts blocks into sentences and words.
         mode: ``raw`` splits blocks into sentences; otherwise each block is one sentence, which the
             mode ``words`` splits at whitespace only.
         local: return offsets into the block instead of the text.
@@ -65,12 +55,13 @@ def block_sentences(
         The sentences of each block; an empty list for a block without words.
     """
     if any(block.sentences is not None for block in blocks):
-        return _with_known(text, blocks, mode=mode, local=local)
+        return _with_known(text, blocks, segmenter, mode=mode, local=local)
     found: list[list[Sentence]] = [[] for _ in blocks]
     start, end = blocks[0].start, blocks[-1].end
-    words = (
-        read_tokens(text, start, end) if mode == "words" else read_words(text, start, end, _runs())
-    )
+    if mode == "words":
+        words = read_tokens(text, start, end)
+    else:
+        words = read_words(text, start, end, segmenter.runs)
     if not words.forms:
         return found
     # [n_blocks] index of the first word in or after each block
@@ -78,7 +69,9 @@ def block_sentences(
     # Indices of the blocks that contain words; the others keep their empty list.
     filled = np.flatnonzero(np.diff(first_words, append=len(words.forms)))
     first_words = first_words[filled]
-    bounds = _sentence_starts(text, blocks, words, first_words) if mode == "raw" else first_words
+    bounds = first_words
+    if mode == "raw":
+        bounds = _sentence_starts(text, blocks, words, first_words, segmenter.splitter)
     block_of_sentence = filled[np.searchsorted(first_words, bounds, side="right") - 1].tolist()
     starts, ends_ = words.starts, words.ends
     if local:
@@ -93,7 +86,10 @@ def block_sentences(
             forms, begins, stops = map(tuple, columns)
             found[block].append(Sentence(forms, begins, stops))
         else:
-            found[block].append(_sentence(*columns))
+            found[block].append(segmenter.sentence(*columns))
+    if mode != "words":
+        whole = iter(segmenter.expand([sentence for each in found for sentence in each]))
+        found = [[next(whole) for _ in each] for each in found]
     for block, sentences in zip(blocks, found, strict=True):
         if block.is_cut and sentences:
             sentences[-1] = replace(sentences[-1], continues=True)
@@ -101,7 +97,7 @@ def block_sentences(
 
 
 def _sentence_starts(
-    text: str, blocks: list[Block], words: Words, first_words: Integers
+    text: str, blocks: list[Block], words: Words, first_words: Integers, splitter: Splitter
 ) -> Integers:
     """Return the index of the first word of each sentence in raw text, ``[n_sentences]``."""
     items, breaks = line_breaks(text, [(block.start, block.end) for block in blocks], words)
@@ -112,7 +108,7 @@ def _sentence_starts(
         for start in words.starts[fixed].tolist()
         if (offset := item_text(text, start)) is not None
     ]
-    ends = load_splitter().ends(words.packed, words.first_of_run, first_words, breaks)
+    ends = splitter.ends(words.packed, words.first_of_run, first_words, breaks)
     found = np.setdiff1d(ends + 1, np.searchsorted(words.starts, behind_markers))
     return np.union1d(fixed, found)
 
@@ -143,12 +139,14 @@ def line_breaks(
     return first[np.array([line.is_item for line in found])[kept]], breaks
 
 
-def _with_known(text: str, blocks: list[Block], *, mode: str, local: bool) -> list[list[Sentence]]:
+def _with_known(
+    text: str, blocks: list[Block], segmenter: Segmenter, *, mode: str, local: bool
+) -> list[list[Sentence]]:
     """Do the work of :func:`block_sentences` if some blocks are already segmented."""
     found: list[list[Sentence]] = []
     for known, group in groupby(blocks, key=lambda block: block.sentences is not None):
         if not known:
-            found += block_sentences(text, list(group), mode=mode, local=local)
+            found += block_sentences(text, list(group), segmenter, mode=mode, local=local)
             continue
         for block in group:
             sentences = block.sentences or []
@@ -156,21 +154,3 @@ def _with_known(text: str, blocks: list[Block], *, mode: str, local: bool) -> li
                 [sentence.shift(-block.start) for sentence in sentences] if local else sentences
             )
     return found
-
-
-def _sentence(forms: list[str], starts: list[int], ends: list[int]) -> Sentence:
-    """Build a sentence whose final full stop is a word of its own, even after an abbreviation.
-
-    Inside a sentence the period belongs to the abbreviation (*etc.*); at its end UD treebanks split
-    it off (*etc* + *.*).  This can only be decided once the sentence end is known.
-    """
-    last = len(forms) - 1
-    while last > 0 and forms[last] in _CLOSERS:
-        last -= 1
-    if last >= 0 and forms[last][-1] == "." and len(forms[last]) > 1:
-        word = forms[last][:-1]
-        if is_abbreviation(word) and (last > 0 or len(word) > 1):
-            forms[last : last + 1] = word, "."
-            starts.insert(last + 1, ends[last] - 1)
-            ends.insert(last, ends[last] - 1)
-    return Sentence(tuple(forms), tuple(starts), tuple(ends))

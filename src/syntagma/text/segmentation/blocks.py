@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from syntagma.text.limits import MAX_CHARACTERS, MAX_PARAGRAPH
 from syntagma.text.segmentation.assemble import Block, block_sentences
 from syntagma.text.segmentation.layout import PARAGRAPH_BREAK, PARAGRAPH_BREAK_LENGTH, lines
+from syntagma.text.segmentation.segmenter import Segmenter
 
 # Sentences this close to the end of a part go to the next part, where their right context is known.
 _TAIL = 1_000
@@ -53,29 +54,33 @@ def whole_lines(text: str, final: bool) -> Iterator[Block]:
             yield Block(start, end)
 
 
-def paragraphs(text: str, final: bool) -> Iterator[Block]:
+def paragraphs(text: str, final: bool, *, segmenter: Segmenter) -> Iterator[Block]:
     """Yield paragraphs, or parts of long paragraphs, with surrounding whitespace.
 
     Args:
         text: the text so far.
         final: whether the text is complete; otherwise an unfinished last paragraph is omitted.
+        segmenter: finds the sentences of a long paragraph, which is cut between two.
     """
     start = 0
     while start < len(text):
-        block = _paragraph(text, start, final)
+        block = _paragraph(text, start, final, segmenter)
         if block is None:
             return
         yield block
         start = block.end
 
 
-def _paragraph(text: str, start: int, final: bool, *, limit: int | None = None) -> Block | None:
+def _paragraph(
+    text: str, start: int, final: bool, segmenter: Segmenter, *, limit: int | None = None
+) -> Block | None:
     """Return the paragraph that starts at ``start``, or ``None`` if more text is needed.
 
     Args:
         text: the text so far.
         start: offset of its first character.
         final: whether the text is complete.
+        segmenter: finds its sentences.
         limit: offset before which it must end; by default as many characters as
             :data:`MAX_PARAGRAPH` allows.
     """
@@ -96,8 +101,8 @@ def _paragraph(text: str, start: int, final: bool, *, limit: int | None = None) 
     if not final and len(text) < limit + PARAGRAPH_BREAK_LENGTH:
         return None
     if limit == first + MAX_PARAGRAPH and (longer := _limit_beyond(text, first, final)) != limit:
-        return None if longer is None else _paragraph(text, start, final, limit=longer)
-    part = _sentences_of_part(text, start, first, limit)
+        return None if longer is None else _paragraph(text, start, final, segmenter, limit=longer)
+    part = _sentences_of_part(text, start, first, limit, segmenter)
     if part is not None:
         return part
     end = _forced_end(text, first, limit - _TAIL, final)
@@ -122,9 +127,11 @@ def _limit_beyond(text: str, first: int, final: bool) -> int | None:
     return min(limit, first + _MAX_RUN)
 
 
-def _sentences_of_part(text: str, start: int, first: int, limit: int) -> Block | None:
+def _sentences_of_part(
+    text: str, start: int, first: int, limit: int, segmenter: Segmenter
+) -> Block | None:
     """Return the sentences of a long paragraph that end well before ``limit``, if there are any."""
-    (sentences,) = block_sentences(text, [Block(first, limit)], mode="raw")
+    (sentences,) = block_sentences(text, [Block(first, limit)], segmenter, mode="raw")
     least = first + _LEAST_SHARE * MAX_PARAGRAPH
     for index in range(len(sentences) - 1, 0, -1):
         if least <= sentences[index].start <= limit - _TAIL:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from syntagma.text.limits import SEPARATORS
 from syntagma.text.segmentation.gaps import pack_features
+from syntagma.text.segmentation.learned.cutter import Cutter
 from syntagma.text.segmentation.words import cut_run
 
 Integers = npt.NDArray[np.int64]
@@ -75,9 +76,9 @@ class _PackCache(dict[str, int]):
 
 
 class Runs(dict[str, Record]):
-    """A cache of the words of each run, filled on demand.
+    """A cache of the words of each run.
 
-    A dict with ``__missing__`` is used because a hit then costs no Python call.
+    A dict is used because a hit then costs no Python call.
 
     Args:
         rows: embedding row of each word that the splitter knows, by fingerprint.
@@ -87,8 +88,14 @@ class Runs(dict[str, Record]):
         super().__init__()
         self._packs = _PackCache(rows)
 
-    def __missing__(self, run: str) -> Record:
-        ends = cut_run(run)
+    def prepare(self, runs: Sequence[str]) -> None:
+        """Cut runs that are read next, if that is faster together."""
+
+    def revise(self, runs: Sequence[str], records: list[Record]) -> None:
+        """Change the words of runs that depend on their neighbours."""
+
+    def _cut(self, run: str, ends: Sequence[int]) -> Record:
+        """Build and keep the record of a run whose words end at some offsets."""
         if len(ends) == 1:
             record = self.record(run)
         else:
@@ -104,6 +111,55 @@ class Runs(dict[str, Record]):
         return forms, tuple(map(self._packs.__getitem__, forms))
 
 
+class EnglishRuns(Runs):
+    """Runs cut by the rules for English."""
+
+    def __missing__(self, run: str) -> Record:
+        return self._cut(run, cut_run(run))
+
+    def revise(self, runs: Sequence[str], records: list[Record]) -> None:
+        """Cut *its* into *it* + *s* where it must mean *it's*: "its not fair"."""
+        for word in ("its", "Its"):
+            position = -1
+            for _ in range(runs.count(word)):
+                position = runs.index(word, position + 1)
+                if position + 1 < len(runs) and runs[position + 1].lower() in _AFTER_IT_IS:
+                    records[position] = self.record(word[:2], word[2:])
+
+
+class LearnedRuns(Runs):
+    """Runs cut into tokens by a trained classifier.
+
+    Args:
+        rows: embedding row of each word that the splitter knows, by fingerprint.
+        cutter: the classifier.
+    """
+
+    def __init__(self, rows: dict[int, int], cutter: Cutter) -> None:
+        super().__init__(rows)
+        self._cutter = cutter
+        # Runs that are too long to be kept, of the text that is read now.
+        self._long: dict[str, Record] = {}
+
+    def prepare(self, runs: Sequence[str]) -> None:
+        """Cut all runs that are not known, in one pass."""
+        self._long.clear()
+        new = [run for run in dict.fromkeys(runs) if run not in self]
+        if len(self) + len(new) >= _MAX_CACHED:
+            self.clear()
+            new = list(dict.fromkeys(runs))
+        for run, ends in zip(new, self._cutter.ends(new), strict=True):
+            record = self._cut(run, ends)
+            if len(run) > _LONGEST_CACHED:
+                self._long[run] = record
+
+    def __missing__(self, run: str) -> Record:
+        if run in self._long:
+            return self._long[run]
+        (ends,) = self._cutter.ends([run])
+        return self._cut(run, ends)
+
+
 def read_words(text: str, start: int, end: int, runs: Runs) -> Words:
     """Tokenize ``text[start:end]`` into words.
 
@@ -114,8 +170,9 @@ def read_words(text: str, start: int, end: int, runs: Runs) -> Words:
         runs: the cache of tokenized runs.
     """
     tokens, run_starts = _runs(text, start, end, invisible=True)
+    runs.prepare(tokens)
     records = list(map(runs.__getitem__, tokens))
-    _split_its(tokens, records, runs)
+    runs.revise(tokens, records)
     forms_of_runs = [record[0] for record in records]
     counts = np.fromiter(map(len, forms_of_runs), np.int64, len(records))
     forms = list(chain.from_iterable(forms_of_runs))
@@ -171,16 +228,3 @@ def _runs(text: str, start: int, end: int, *, invisible: bool) -> tuple[list[str
     begins = filled.copy()
     begins[1:] &= ~filled[:-1]
     return piece.split(), np.flatnonzero(begins) + start
-
-
-def _split_its(tokens: Sequence[str], records: list[Record], runs: Runs) -> None:
-    """Split *its* into *it* + *s* where it must mean *it's*: "its not fair".
-
-    This depends on the next word, so the cache of runs cannot do it.
-    """
-    for word in ("its", "Its"):
-        position = -1
-        for _ in range(tokens.count(word)):
-            position = tokens.index(word, position + 1)
-            if position + 1 < len(tokens) and tokens[position + 1].lower() in _AFTER_IT_IS:
-                records[position] = runs.record(word[:2], word[2:])

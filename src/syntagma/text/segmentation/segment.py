@@ -1,21 +1,22 @@
 """Segment raw text into sentences and words with exact character offsets.
 
-Words follow the conventions of the English treebanks of Universal Dependencies.  Segmentation is
-lossless for any text: each word equals ``text[start:end]``, words do not overlap and contain no
-whitespace, and between words there are only whitespace and zero-width characters (zero-width
-space, byte-order mark, direction marks, and joiners or soft hyphens that join nothing).
+Without another segmenter, words follow the conventions of the English treebanks of Universal
+Dependencies.  Segmentation is lossless for any text: words do not overlap, contain no whitespace,
+and are what is at their offsets, ``text[start:end]``, unless they are words of a multi-word token
+that does not spell them.  Between words there are only whitespace and zero-width characters
+(zero-width space, byte-order mark, direction marks, and joiners or soft hyphens that join nothing).
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from syntagma.checks import require_string
 from syntagma.errors import InputError
 from syntagma.text.segmentation.assemble import Block, block_sentences, sentence_of
 from syntagma.text.segmentation.blocks import BATCH_LENGTH, batches, paragraphs, whole_lines
-from syntagma.text.segmentation.splitter import WEIGHTS
+from syntagma.text.segmentation.segmenter import Segmenter, english
 from syntagma.text.sentence import Sentence
 
 # Parse caches and annotated corpora depend on this version, through the parser's fingerprint.
@@ -29,13 +30,16 @@ MODES = ("raw", "lines", "words")
 FindBlocks = Callable[[str, bool], Iterator[Block]]
 
 
-def segmentation_fingerprint() -> str:
-    """Identify the segmentation rules: their version and a hash of the splitter's weights."""
-    weights = hashlib.blake2b(WEIGHTS.read_bytes(), digest_size=16).hexdigest()
-    return f"{SEGMENTATION_VERSION}:{weights}"
+def segmentation_fingerprint(segmenter: Segmenter | None = None) -> str:
+    """Identify the segmentation: the version of the code and a hash of the weights.
+
+    Args:
+        segmenter: as for :func:`segment`.
+    """
+    return f"{SEGMENTATION_VERSION}:{(segmenter or english()).fingerprint}"
 
 
-def segment(text: str, *, mode: str = "raw") -> list[Sentence]:
+def segment(text: str, *, mode: str = "raw", segmenter: Segmenter | None = None) -> list[Sentence]:
     """Split a text into sentences and words.
 
     In raw mode a blank line always ends a sentence, and a list item always starts one.  At any
@@ -53,6 +57,7 @@ def segment(text: str, *, mode: str = "raw") -> list[Sentence]:
         mode: ``raw`` for running text, ``lines`` for one sentence per line (never joined or split),
             ``words`` for one tokenized sentence per line, with whitespace between words (never
             split further).
+        segmenter: what a treebank taught; the rules for English if not given.
 
     Returns:
         The sentences in order, each with at least one word; offsets index into ``text``.
@@ -64,10 +69,11 @@ def segment(text: str, *, mode: str = "raw") -> list[Sentence]:
     [('I', 'ca', "n't", '.'), ('Mr.', 'Low', 'can', '.')]
     """
     require_string(text, "text")
-    find_blocks = _block_finder(mode)
+    segmenter = segmenter or english()
+    find_blocks = _block_finder(mode, segmenter)
     sentences: list[Sentence] = []
     for batch in batches(find_blocks(text, True)):
-        for found in block_sentences(text, batch, mode=mode):
+        for found in block_sentences(text, batch, segmenter, mode=mode):
             sentences += found
     return sentences
 
@@ -93,7 +99,7 @@ def split_words(text: str, start: int = 0, end: int | None = None) -> Sentence:
 
 
 def segment_stream(
-    chunks: Iterable[str], *, mode: str = "raw"
+    chunks: Iterable[str], *, mode: str = "raw", segmenter: Segmenter | None = None
 ) -> Iterator[tuple[str, list[Sentence]]]:
     """Segment a text that arrives in chunks, in constant memory.
 
@@ -103,6 +109,7 @@ def segment_stream(
     Args:
         chunks: consecutive parts of the text, of any size, with line endings included.
         mode: as for :func:`segment`.
+        segmenter: as for :func:`segment`.
 
     Yields:
         A paragraph (in the other modes, a line) and its sentences, whose offsets index into it.
@@ -113,11 +120,12 @@ def segment_stream(
     """
     # Not a generator itself, so that an unknown mode is reported at the call, not at the first
     # iteration.
-    return _stream(chunks, _block_finder(mode), mode)
+    segmenter = segmenter or english()
+    return _stream(chunks, _block_finder(mode, segmenter), mode, segmenter)
 
 
 def _stream(
-    chunks: Iterable[str], find_blocks: FindBlocks, mode: str
+    chunks: Iterable[str], find_blocks: FindBlocks, mode: str, segmenter: Segmenter
 ) -> Iterator[tuple[str, list[Sentence]]]:
     buffer: list[str] = []
     n_buffered, threshold = 0, BATCH_LENGTH
@@ -130,7 +138,7 @@ def _stream(
             text = "".join(buffer)
             done = 0
             for batch in batches(find_blocks(text, False)):
-                yield from _pairs(text, batch, mode)
+                yield from _pairs(text, batch, mode, segmenter)
                 done = batch[-1].end
             buffer = [text[done:]]
             n_buffered = len(text) - done
@@ -138,19 +146,21 @@ def _stream(
             threshold = max(BATCH_LENGTH, 2 * n_buffered)
     text = "".join(buffer)
     for batch in batches(find_blocks(text, True)):
-        yield from _pairs(text, batch, mode)
+        yield from _pairs(text, batch, mode, segmenter)
 
 
-def _pairs(text: str, batch: list[Block], mode: str) -> Iterator[tuple[str, list[Sentence]]]:
+def _pairs(
+    text: str, batch: list[Block], mode: str, segmenter: Segmenter
+) -> Iterator[tuple[str, list[Sentence]]]:
     """Yield the text of each block and its sentences, with offsets into the block."""
-    found = block_sentences(text, batch, mode=mode, local=True)
+    found = block_sentences(text, batch, segmenter, mode=mode, local=True)
     for block, sentences in zip(batch, found, strict=True):
         yield text[block.start : block.end], sentences
 
 
-def _block_finder(mode: str) -> FindBlocks:
+def _block_finder(mode: str, segmenter: Segmenter) -> FindBlocks:
     if mode == "raw":
-        return paragraphs
+        return partial(paragraphs, segmenter=segmenter)
     if mode in MODES:
         return whole_lines
     raise InputError(f"mode {mode!r} is unknown; use one of {', '.join(MODES)}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,16 +29,29 @@ from syntagma.text.segmentation.layout import Break
 from syntagma.text.segmentation.shapes import Shape
 
 WEIGHTS = Path(__file__).with_name("splitter.safetensors")
-# A sentence end without punctuation needs a higher score: compared with the training treebanks,
-# ordinary prose has few headings and many names.
-BARE_THRESHOLD = 1.5
-# After a full stop and a closing quote a lower score is enough: in treebanks of web text a sentence
-# often continues after a closing quote, in prose it rarely does.
-QUOTE_THRESHOLD = -0.4
-# Treebanks of web text have few new sentences after an abbreviation, and no line breaks: there a
-# lower score is enough.
-ABBREVIATION_THRESHOLD = -0.4
-BREAK_THRESHOLD = -1.2
+
+
+class Thresholds(NamedTuple):
+    """The scores that sentence ends of some kinds need.
+
+    Args:
+        bare: without punctuation.
+        quote: after a full stop and a closing quote.
+        abbreviation: after an abbreviation.
+        line_break: where a line break looks intended.
+    """
+
+    bare: float
+    quote: float
+    abbreviation: float
+    line_break: float
+
+
+# Compared with the treebanks of web text from which the shipped weights come, ordinary prose has
+# few headings and many names; a sentence rarely continues after a closing quote; more sentences
+# follow an abbreviation; and there are line breaks.
+ENGLISH_THRESHOLDS = Thresholds(bare=1.5, quote=-0.4, abbreviation=-0.4, line_break=-1.2)
+NO_THRESHOLDS = Thresholds(0, 0, 0, 0)
 
 _CLOSER = shape_table(Shape.CLOSING, Shape.CLOSING_QUOTE)
 _STOP_OR_FACE = shape_table(*STOPS, Shape.FACE, Shape.INITIAL, Shape.LOWER_ABBREVIATION)
@@ -52,9 +66,15 @@ class Splitter:
         weights: ``vocabulary`` (fingerprints of the known words), the embeddings ``words``,
             ``shapes``, ``suffixes`` and ``spaces``, ``hidden`` and ``hidden_bias``, ``context_0``
             to ``context_6``, ``output`` and ``output_bias``; see ``experiments/train_splitter.py``.
+        thresholds: what scores must exceed.
     """
 
-    def __init__(self, weights: dict[str, npt.NDArray[np.generic]]) -> None:
+    def __init__(
+        self,
+        weights: dict[str, npt.NDArray[np.generic]],
+        thresholds: Thresholds = ENGLISH_THRESHOLDS,
+    ) -> None:
+        self._thresholds = thresholds
         self.rows = {
             int(number): row for row, number in enumerate(weights["vocabulary"], UNKNOWN_ROW + 1)
         }
@@ -84,11 +104,11 @@ class Splitter:
         second_last = features.shapes[features.centers - 1]
         punctuated = _STOP_OR_FACE[last] | (_CLOSER[last] & _STOP_OR_FACE[second_last])
         intended = breaks[features.gaps + 1] > Break.WRAPPED
-        threshold = np.where(punctuated, 0.0, BARE_THRESHOLD)
-        threshold[_ABBREVIATION[last]] = ABBREVIATION_THRESHOLD
-        threshold[intended] = BREAK_THRESHOLD
+        threshold = np.where(punctuated, 0.0, self._thresholds.bare)
+        threshold[_ABBREVIATION[last]] = self._thresholds.abbreviation
+        threshold[intended] = self._thresholds.line_break
         quoted = (last == Shape.CLOSING_QUOTE) & (second_last == Shape.PERIOD)
-        threshold[quoted] = QUOTE_THRESHOLD
+        threshold[quoted] = self._thresholds.quote
         # The training treebanks have no full-width marks, but in every script that uses them they
         # end a sentence.
         full_width = (last == Shape.FULL_WIDTH_END) | (

@@ -77,6 +77,18 @@ def cut_run(run: str) -> list[int]:
     return ends
 
 
+def whole_parts(run: str) -> list[tuple[int, int]]:
+    """Return start and end of the links, addresses and long words in a run, which stay whole.
+
+    >>> whole_parts("(www.example.org)")
+    [(1, 16)]
+    """
+    long = long_words(run) if len(run) > MAX_CHARACTERS else []
+    if long or not any(hint in run for hint in "@#./:"):
+        return long
+    return list(_addresses(run))
+
+
 def _cut_around(run: str, long: list[tuple[int, int]]) -> list[int]:
     """Do the work of :func:`cut_run` for a run with long words, which stay whole."""
     ends: list[int] = []

@@ -1,0 +1,1 @@
+"""Learn from a treebank how raw text is cut into sentences, tokens and words."""

@@ -1,0 +1,311 @@
+"""Learn from the sentences of a treebank how raw text is cut."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from syntagma.errors import InputError
+from syntagma.tasks.parsing.segmentation.feature_training import train as train_features
+from syntagma.tasks.parsing.segmentation.gap_training import (
+    BATCH_SIZE,
+    GapClassifier,
+    known_words,
+    read_gaps,
+)
+from syntagma.tasks.parsing.segmentation.gap_training import train as train_gaps
+from syntagma.tasks.parsing.segmentation.layouts import laid_out
+from syntagma.text.conllu import TreebankSentence
+from syntagma.text.conllu_rows import FORM, surface_tokens
+from syntagma.text.documents import RawDocument, raw_documents
+from syntagma.text.segmentation.gaps import UNKNOWN_ROW
+from syntagma.text.segmentation.learned.cutter import Cutter
+from syntagma.text.segmentation.learned.expansion import Rule, ending, token_features
+from syntagma.text.segmentation.learned.features import (
+    LONGEST,
+    RULE_COLUMNS,
+    Runs,
+    place_features,
+    word_hashes,
+)
+from syntagma.text.segmentation.learned.hashes import Hashes, Integers
+from syntagma.text.segmentation.runs import LearnedRuns
+from syntagma.text.segmentation.saved import SavedSegmenter
+from syntagma.text.segmentation.scores import score_segmentation
+from syntagma.text.segmentation.segment import segment
+from syntagma.text.segmentation.segmenter import Segmenter
+from syntagma.text.sentence import Sentence
+
+log = logging.getLogger(__name__)
+
+MIN_STEPS = 1_000
+"""Steps of the training of the sentence splitter, at least."""
+MIN_HELD, MAX_HELD = 20, 500
+"""Sentences on which what was learned is compared with the rules for English."""
+MAX_RULES = 300
+OPEN = 30
+"""A rule that training saw with this many tokens is for any token."""
+
+Arrays = dict[str, NDArray[Any]]
+Ways = Mapping[str, tuple[int, ...]]
+"""How each run is cut: the ends of its tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of a treebank.
+
+    Args:
+        form: how it is written.
+        words: the words that it stands for; ``None`` if it is one word.
+        sentence: number of its sentence.
+        joined: whether no space follows.
+    """
+
+    form: str
+    words: tuple[str, ...] | None
+    sentence: int
+    joined: bool
+
+
+def learn_segmenter(sentences: Sequence[TreebankSentence], *, seed: int = 1) -> SavedSegmenter:
+    """Learn how a treebank cuts text.
+
+    The same sentences and seed give the same weights.
+
+    Args:
+        sentences: of the treebank, in order.
+        seed: of everything random.
+    """
+    begin = time.perf_counter()
+    n_threads = torch.get_num_threads()
+    # One thread: the matrices are small, and the weights then depend on no number of cores.
+    torch.set_num_threads(1)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            tokens = list(_tokens(sentences))
+            cutter = _learn_cutter(tokens)
+            rules, endings, expander = _learn_expander(tokens)
+            splitter = _learn_splitter(sentences, Cutter(cutter))
+    finally:
+        torch.set_num_threads(n_threads)
+    log.info("segmentation: learned in %.0f s", time.perf_counter() - begin)
+    return SavedSegmenter(splitter, cutter, expander, tuple(rules), tuple(endings))
+
+
+def segmenter_for(
+    sources: Sequence[TreebankSentence | None], how: Literal["auto", "learned", "english"]
+) -> Segmenter | None:
+    """Return what cuts the raw text of a treebank; ``None`` for the rules for English.
+
+    Args:
+        sources: the sentences of the treebank, in order; ``None`` for one that has brackets only.
+        how: the setting ``head.segmentation``.
+
+    Raises:
+        InputError: it is to be learned, and the files have brackets only.
+    """
+    sentences = [source for source in sources if source is not None]
+    if how == "english" or (how == "auto" and not sentences):
+        return None
+    if not sentences:
+        raise InputError(
+            "head.segmentation: learned needs CoNLL-U, and the training files have brackets only; "
+            "write english"
+        )
+    saved = learn_segmenter(sentences) if how == "learned" else learn_if_better(sentences)
+    return None if saved is None else saved.segmenter()
+
+
+def learn_if_better(
+    sentences: Sequence[TreebankSentence], *, seed: int = 1
+) -> SavedSegmenter | None:
+    """Learn how a treebank cuts text; ``None`` if the rules for English know it as well.
+
+    Which is better is decided on the last tenth of the sentences, learning from the others: by the
+    words, and if they are equal by the sentences.
+
+    Args:
+        sentences: of the treebank, in order.
+        seed: of everything random.
+    """
+    n_held = min(len(sentences) // 10, MAX_HELD)
+    if n_held < MIN_HELD:
+        log.warning(
+            "segmentation: %d sentences are too few to compare what they teach with the rules for "
+            "English, which are used; set head.segmentation to learned to use what they teach",
+            len(sentences),
+        )
+        return None
+    part = learn_segmenter(sentences[:-n_held], seed=seed).segmenter()
+    held = list(raw_documents(sentences[-n_held:]))
+    learned, english = (
+        tuple(
+            round(score.f1, 2)
+            for score in score_segmentation(held, partial(_cut, segmenter=segmenter))
+        )
+        for segmenter in (part, None)
+    )
+    log.info(
+        "segmentation: on %d sentences of training, words and sentences %.2f and %.2f if learned, "
+        "%.2f and %.2f by the rules for English",
+        n_held,
+        *learned,
+        *english,
+    )
+    return learn_segmenter(sentences, seed=seed) if learned > english else None
+
+
+def _cut(document: RawDocument, *, segmenter: Segmenter | None) -> list[Sentence]:
+    return segment(document.text, segmenter=segmenter)
+
+
+def _tokens(sentences: Sequence[TreebankSentence]) -> Iterator[Token]:
+    for number, sentence in enumerate(sentences):
+        forms = [row[FORM] for row in sentence.words]
+        first = 0
+        for form, gap, n_words in surface_tokens(sentence.rows):
+            words = tuple(forms[first : first + n_words]) if n_words > 1 else None
+            first += n_words
+            yield Token(form, words, number, not gap)
+
+
+def _runs(tokens: Sequence[Token]) -> dict[str, Counter[tuple[int, ...]]]:
+    """Return the ways in which each run is cut: the ends of its tokens, and how often."""
+    found: dict[str, Counter[tuple[int, ...]]] = defaultdict(Counter)
+    run, ends, is_spaced = "", list[int](), False
+    for token in tokens:
+        run += token.form
+        ends.append(len(run))
+        # A token with a space inside, such as 10 000, is cut at it whatever is learned.
+        is_spaced |= any(map(str.isspace, token.form))
+        if not token.joined:
+            if not is_spaced:
+                found[run][tuple(ends)] += 1
+            run, ends, is_spaced = "", [], False
+    if run and not is_spaced:
+        found[run][tuple(ends)] += 1
+    return found
+
+
+def _learn_cutter(tokens: Sequence[Token]) -> Arrays:
+    found = _runs(tokens)
+    ways = {run: counts.most_common(1)[0][0] for run, counts in found.items()}
+    # Each half is read with the words of the other one: with its own it would learn that all words
+    # are known.
+    halves = [dict(list(ways.items())[part::2]) for part in (0, 1)]
+    known = [_words(half, found) for half in halves]
+    features, labels, importance, rule = [], [], [], []
+    for half, words in zip(halves, reversed(known), strict=True):
+        if not half:
+            continue
+        runs = Runs.of(list(half))
+        features.append(place_features(runs, words))
+        labels.append(_cuts(half))
+        counts = np.array([found[run].total() for run in half])
+        importance.append(np.log1p(counts)[runs.run_of_place].astype(np.float32))
+        rule.append(2 * runs.cuts[runs.places] - 1)
+    model = train_features(
+        np.concatenate(features),
+        np.concatenate(labels),
+        n_classes=1,
+        epochs=8,
+        batch_size=1024,
+        min_count=3,
+        dropout=0.1,
+        width=32,
+        importance=np.concatenate(importance),
+        rule=np.concatenate(rule),
+        kept=RULE_COLUMNS,
+    )
+    characters = np.unique(Runs.of(list(ways)).codes)
+    return {"words": _words(ways, found), "characters": characters} | model.weights()
+
+
+def _words(ways: Ways, found: Mapping[str, Counter[tuple[int, ...]]]) -> Hashes:
+    """Return the hashes of the tokens that occur more than once in some runs, ascending."""
+    counts = Counter[str]()
+    for run, ends in ways.items():
+        for start, end in pairwise([0, *ends]):
+            counts[run[start:end].lower()] += found[run].total()
+    frequent = [word for word, count in counts.items() if count > 1 and len(word) <= LONGEST]
+    return np.unique(word_hashes(frequent)) if frequent else np.zeros(0, np.uint64)
+
+
+def _cuts(ways: Ways) -> Integers:
+    """Return 1 for each place of some runs where a token ends, else 0, ``[n_places]``."""
+    labels = np.zeros(sum(len(run) - 1 for run in ways), np.int64)
+    first = 0
+    for run, ends in ways.items():
+        labels[[first + end - 1 for end in ends[:-1]]] = 1
+        first += len(run) - 1
+    return labels
+
+
+def _learn_expander(tokens: Sequence[Token]) -> tuple[list[Rule], list[str], Arrays]:
+    seen: dict[Rule, set[str]] = defaultdict(set)
+    counts = Counter[Rule]()
+    for token in tokens:
+        if token.words:
+            rule = Rule.of(token.form, token.words)
+            seen[rule].add(token.form.lower())
+            counts[rule] += 1
+    if not counts:
+        return [], [], {}
+    numbers = {rule: k for k, (rule, _) in enumerate(counts.most_common(MAX_RULES), start=1)}
+    endings = {ending(token.form) for token in tokens if token.words}
+    places = [k for k, token in enumerate(tokens) if ending(token.form) in endings]
+    labels = [
+        numbers.get(Rule.of(token.form, token.words), 0) if token.words else 0
+        for token in (tokens[place] for place in places)
+    ]
+    forms = [token.form for token in tokens]
+    model = train_features(
+        token_features(forms, places, [token.sentence for token in tokens]),
+        np.array(labels, np.int64),
+        n_classes=len(numbers) + 1,
+        epochs=6,
+        batch_size=256,
+        min_count=2,
+        dropout=0.15,
+        width=24,
+    )
+    rules = [
+        rule
+        if rule.cuts or len(seen[rule]) >= OPEN
+        else replace(rule, tokens=frozenset(seen[rule]))
+        for rule in numbers
+    ]
+    return rules, sorted(endings), model.weights()
+
+
+def _learn_splitter(sentences: Sequence[TreebankSentence], cutter: Cutter) -> Arrays:
+    marked = list(raw_documents(sentences))
+    joined = list(raw_documents(sentences, paragraphs=False))
+    documents = [*marked, *(laid_out(document, seed) for seed, document in enumerate(joined))]
+    if any("\n" in document.text for document in marked):
+        documents += joined
+    # The larger the treebank, the rarer the words that are worth a vector.
+    least = 5 if len(sentences) < 5_000 else 20
+    vocabulary = known_words(marked, LearnedRuns({}, cutter), least)
+    rows = {number: row for row, number in enumerate(vocabulary, UNKNOWN_ROW + 1)}
+    parts = [np.concatenate(part) for part in read_gaps(documents, LearnedRuns(rows, cutter))]
+    windows, contexts, labels = map(torch.from_numpy, parts)
+    model = GapClassifier(
+        n_words=len(vocabulary) + UNKNOWN_ROW + 1, width=24, hidden_width=128, dropout_prob=0.3
+    )
+    # A small treebank is read more often.
+    epochs = max(6, MIN_STEPS * BATCH_SIZE // max(1, len(labels)))
+    train_gaps(model, windows, contexts, labels.float(), epochs)
+    return model.eval().weights(vocabulary)

@@ -1,0 +1,1 @@
+"""Word segmentation that was learned from a treebank."""
