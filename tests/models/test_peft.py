@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
-from peft import LoraConfig, PeftModel, get_peft_model
 
 from syntagma.models.pair_model import PairModel
 from tests.guided import whole_batch
 
+peft = pytest.importorskip("peft")
 pytestmark = pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")
 GUIDES = {"tree_distance": {"alpha": 0.5}, "ancestor_attention": {}, "tree_bias": {}}
 
@@ -22,10 +22,10 @@ def test_guides_that_peft_wraps_act_and_learn(tiny_encoder, tmp_path):
     inputs, labels = whole_batch(), torch.tensor([0, 1, 1])
     with torch.no_grad():
         wanted = made(tiny_encoder)(**inputs).logits
-    config = LoraConfig(
+    config = peft.LoraConfig(
         r=2, target_modules=["query", "value"], modules_to_save=["label_scores", *GUIDES]
     )
-    model = get_peft_model(made(tiny_encoder), config)
+    model = peft.get_peft_model(made(tiny_encoder), config)
     model.eval()
     with torch.no_grad():
         # Adapters begin without effect.
@@ -43,7 +43,7 @@ def test_guides_that_peft_wraps_act_and_learn(tiny_encoder, tmp_path):
         with model.disable_adapter():
             torch.testing.assert_close(model(**inputs).logits, wanted)
         model.save_pretrained(tmp_path / "adapter")
-        again = PeftModel.from_pretrained(made(tiny_encoder), tmp_path / "adapter").eval()
+        again = peft.PeftModel.from_pretrained(made(tiny_encoder), tmp_path / "adapter").eval()
         torch.testing.assert_close(again(**inputs).logits, found)
         again.merge_and_unload().save_pretrained(tmp_path / "merged")
         merged = PairModel.from_pretrained(tmp_path / "merged")
