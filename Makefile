@@ -6,10 +6,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # A file is run by one process: what several of its tests need is made once.
 PYTEST := $(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile
+# Warnings are errors. Nothing is kept from an earlier build.
+SPHINX := $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env -c docs/site -d build/doctrees
 EXAMPLE := examples/ferry.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all gate check bench format clean
+.PHONY: help demo test test-slow test-all gate check bench docs docs-links format clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -22,6 +24,11 @@ $(VENV)/demo: pyproject.toml constraints.txt
 $(VENV)/dev: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --editable '.[dev]'
+	touch $(VENV)/demo $@
+
+$(VENV)/docs: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --editable '.[docs]'
 	touch $(VENV)/demo $@
 
 demo: $(VENV)/demo  ## read an example passage, answer five questions, draw a page
@@ -45,14 +52,23 @@ gate: $(VENV)/dev  ## score the models that ship; fail if one is worse than its 
 	$(BIN)/syntagma download default
 	$(BIN)/python scripts/gate.py
 
+docs: $(VENV)/docs  ## build the site in build/site, run its notebooks, check its links
+	$(BIN)/syntagma download default
+	rm -rf build/site
+	HF_HUB_OFFLINE=1 $(SPHINX) -b html docs build/site
+	$(BIN)/python scripts/check_site.py build/site
+
+docs-links: $(VENV)/docs  ## ask other hosts whether the pages that the site links to exist
+	$(SPHINX) -b linkcheck -D nb_execution_mode=off docs build/links
+
 check: $(VENV)/dev  ## lint, format, types
-	$(BIN)/ruff check --output-format concise src tests benchmarks experiments examples
-	$(BIN)/ruff format --check src tests benchmarks experiments examples
+	$(BIN)/ruff check --output-format concise src tests benchmarks experiments examples docs/site docs/tutorials
+	$(BIN)/ruff format --check src tests benchmarks experiments examples docs/site docs/tutorials
 	$(BIN)/mypy
 
 format: $(VENV)/dev  ## rewrite the code in the house format
-	$(BIN)/ruff check --fix src tests benchmarks experiments examples
-	$(BIN)/ruff format src tests benchmarks experiments examples
+	$(BIN)/ruff check --fix src tests benchmarks experiments examples docs/site docs/tutorials
+	$(BIN)/ruff format src tests benchmarks experiments examples docs/site docs/tutorials
 
 bench: $(VENV)/dev  ## measure three times, print ratios beside their bars, save to runs/bench
 	$(BIN)/python -m benchmarks
