@@ -18,6 +18,7 @@ from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError, how_to_skip
 from syntagma.outputs import disk_errors, hold_folder, require_apart, write_folder, write_text
 from syntagma.parse.sources.load import AnyParser
+from syntagma.progress import predicting
 from syntagma.runs.folder import RunFolder, read_experiment
 from syntagma.runs.names import METRICS, SCORED, require_finished
 from syntagma.runs.scores import write_scores
@@ -72,6 +73,7 @@ def open_model(
                 f"threshold {threshold:g}: models of the task {task_class.name} have no threshold; "
                 f"omit it"
             )
+    log.info("loading %s", ref.name)
     opened = task_class.from_pretrained(ref, device=device, parser=parser, precision=precision)
     if threshold is not None:
         opened.model.set_head(**{setting: threshold})
@@ -144,7 +146,9 @@ def evaluate(
         _require_raw(type(opened))
         values |= cast(Any, opened).evaluate_raw(_read_parts(opened, data, skip_bad))
     else:
-        values |= opened.evaluate(_read(opened, data, skip_bad), by=by)
+        examples = _read(opened, data, skip_bad)
+        log.info("scoring %d examples", len(examples))
+        values |= opened.evaluate(examples, by=by)
     if opened.signature:
         values["signature"] = opened.signature
     return values | _identities(model=ref.identity(), parser=opened.parser_used(parser))
@@ -272,7 +276,10 @@ def predict(
     )
     examples = _read(opened, data, skip_bad)
     write = opened.write_abstaining if abstain else opened.write_predictions
-    write(examples, opened.predict(examples), out)
+    log.info("predicting %d examples", len(examples))
+    with predicting(len(examples)):
+        predictions = opened.predict(examples)
+    write(examples, predictions, out)
     return len(examples)
 
 
@@ -351,7 +358,10 @@ def _score_run(
     device: str,
 ) -> None:
     task = open_model(run.path, device=device, precision=experiment.training.precision)
-    predictions = task.predict([example for part in parts.values() for example in part])
+    examples = [example for part in parts.values() for example in part]
+    log.info("%s: scoring %d examples", run.path, len(examples))
+    with predicting(len(examples), f"scoring {run.path.name}"):
+        predictions = task.predict(examples)
     with write_folder(place) as draft:
         write_scores(task, parts, predictions, draft)
 

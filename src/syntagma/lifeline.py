@@ -7,6 +7,7 @@ has imported torch, which takes seconds.
 from __future__ import annotations
 
 import ctypes
+import logging
 import multiprocessing
 import os
 import pickle
@@ -76,13 +77,17 @@ def start_worker(packed: bytes, *more: Any) -> None:
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     # Ctrl-C reaches all processes of the terminal; the parent alone handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    function, arguments = pickle.loads(packed)
+    function, arguments, level = pickle.loads(packed)
+    logging.getLogger("syntagma").setLevel(level)
     function(*arguments, *more)
 
 
 def pack_start(function: Callable[..., None], *arguments: Any) -> bytes:
-    """Pack what a worker calls first, so that nothing is imported before it watches its parent."""
-    return pickle.dumps((function, arguments))
+    """Pack what a worker calls first, so that nothing is imported before it watches its parent.
+
+    The level of the logger ``syntagma`` is that of this process.
+    """
+    return pickle.dumps((function, arguments, logging.getLogger("syntagma").level))
 
 
 def _exit_with_parent() -> None:

@@ -12,6 +12,7 @@ from syntagma.errors import InputError
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.source import ParseSource
 from syntagma.parse.sources.stream import ParsedSentence, parse_file
+from syntagma.progress import DELAY, progress_bar
 from syntagma.text.brackets import format_brackets
 from syntagma.text.json_format import format_json
 
@@ -67,7 +68,9 @@ def write_parses(
     if to == "svg":
         out.write(document_svg([item.parse for item in found]))
         return
-    for number, item in enumerate(found, start=1):
+    # On a terminal, the parses themselves show the progress.
+    options = {"desc": "parsing", "unit": "sentence", "delay": DELAY, "disable": out.isatty()}
+    for number, item in enumerate(progress_bar(iterable=found, **options), start=1):
         if to == "conllu" and kind != "conllu":
             item = item.with_id(number)
         out.write(FORMATS[to](item))

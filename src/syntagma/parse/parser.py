@@ -31,6 +31,7 @@ from syntagma.parse.morphology import MorphologyLabels
 from syntagma.parse.phrases import expand_chains
 from syntagma.parse.scorer import ParserModel, WordStates
 from syntagma.parse.spaced_words import join_parts, split_at_spaces
+from syntagma.progress import chunks, steps
 from syntagma.text.limits import MAX_WORDS, part_starts
 from syntagma.text.segmentation.saved import SEGMENTATION, SavedSegmenter
 from syntagma.text.segmentation.segment import segment
@@ -240,7 +241,7 @@ class JointParser:
             InputError: an element is not a :class:`~syntagma.text.sentence.Sentence`.
         """
         source = _checked(sentences)
-        for chunk in batched(source, SENTENCES_PER_CHUNK):
+        for chunk in chunks(source, SENTENCES_PER_CHUNK):
             yield from self._parse_chunk(chunk)
 
     def _parse_chunk(self, sentences: Sequence[Sentence]) -> list[Parse]:
@@ -280,7 +281,7 @@ class JointParser:
                 parses[index] = Parse(sentence, (), probabilities=None if self.by_rule else ())
         todo = [index for index, parse in enumerate(parses) if parse is None]
         encoded = self.encoder.encode([sentences[index] for index in todo])
-        for batch in self._batches(encoded):
+        for batch in steps(list(self._batches(encoded))):
             decoded = self._decode([encoded[index] for index in batch])
             for index, labels in zip(batch, decoded, strict=True):
                 parses[todo[index]] = self._to_parse(sentences[todo[index]], labels)

@@ -23,6 +23,7 @@ from syntagma.parse.columns import ParsedText
 from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.load import AnyParser, identify, needed_source
 from syntagma.parse.sources.source import Mode, ParseSource
+from syntagma.progress import steps
 from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
 from syntagma.syntax.sequences import SequenceBuilder
 from syntagma.syntax.tags import MIN_SHARE, TagSet, tag_set_of, tagged_shares
@@ -301,13 +302,12 @@ class TextPredictor(Generic[Model]):
     def batches(self, items: Sequence[Sized]) -> list[list[int]]:
         """Indices of items in batches of similar length, within the model's budget of pieces."""
         lengths = [padded_length(len(item)) for item in items]
-        call_cost = call_cost_on(self.model.device.type)
-        batches = token_budget_batches(lengths, self.batch_tokens, call_cost=call_cost)
-        return [batch.tolist() for batch in batches]
+        cost, budget = call_cost_on(self.model.device.type), self.batch_tokens
+        return [b.tolist() for b in token_budget_batches(lengths, budget, call_cost=cost)]
 
     def on_device(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         """Tensors where the model computes."""
-        return {name: tensor.to(self.model.device) for name, tensor in tensors.items()}
+        return {name: each.to(self.model.device) for name, each in tensors.items()}
 
 
 class LabelPredictor(TextPredictor[Model]):
@@ -326,7 +326,7 @@ class LabelPredictor(TextPredictor[Model]):
     def label_scores(self, items: Sequence[Sized]) -> list[Tensor]:
         """The scores of the labels of each item, ``[n_labels]``, in the order of the items."""
         scores: dict[int, Tensor] = {}
-        for batch in self.batches(items):
+        for batch in steps(self.batches(items)):
             tensors = self.on_device(self.collate([items[index] for index in batch]))
             tensors.pop("labels", None)
             with autocast(self.model.device, self.precision):

@@ -22,6 +22,7 @@ from syntagma.encoders.precision import Precision
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.parse.sources.load import AnyParser
+from syntagma.progress import predicting
 from syntagma.tasks.comparison.clusters import ClusterOf
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.properties import ExampleProperty
@@ -314,7 +315,8 @@ class Task(ABC, Generic[Example, Prediction]):
                 )
         self.require_labels(examples, "data")
         begin = time.perf_counter()
-        predictions = self.predict(examples)
+        with predicting(len(examples)):
+            predictions = self.predict(examples)
         seconds = time.perf_counter() - begin
         values = self.score(examples, predictions) | self.speed(examples, seconds)
         values |= self.user_scores(examples, predictions)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from typing import Any
 
 from tqdm.auto import tqdm
 from transformers import TrainerCallback
 
 from syntagma.batches import TokenBudgetSampler
-from syntagma.progress import progress_bar
+from syntagma.progress import log, progress_bar
 
 
 class SetEpoch(TrainerCallback):  # type: ignore[misc]
@@ -63,7 +65,8 @@ class ProgressBar(TrainerCallback):  # type: ignore[misc]
             self.bar.set_postfix(shown, refresh=False)
         if (value := logs.get(f"eval_{self.primary}")) is not None:
             step = f"epoch {state.epoch:.2f}  step {state.global_step}"
-            self.bar.write(f"{step}  {self.primary} {value:.2f}")
+            if log.isEnabledFor(logging.WARNING):
+                self.bar.write(f"{step}  {self.primary} {value:.2f}", file=sys.stderr)
 
     def close(self) -> None:
         """End the bar, so that later output starts on a new line."""

@@ -22,6 +22,7 @@ from syntagma.encoders.model_card import CardSettings, write_card
 from syntagma.encoders.saving import rebase
 from syntagma.errors import InputError, MissingExtraError, TrainingError, how_to_skip
 from syntagma.outputs import disk_errors, require_absent
+from syntagma.progress import predicting
 from syntagma.runs.folder import RunFolder
 from syntagma.runs.names import METRICS
 from syntagma.runs.scores import write_scores
@@ -287,7 +288,8 @@ def _finish(
     """
     task.model.eval()
     examples = [example for part in dev.values() for example in part]
-    predictions = task.predict(examples) if predictions is None else predictions
+    with predicting(len(examples)):
+        predictions = task.predict(examples) if predictions is None else predictions
     if examples and task.fit_after_training(examples, predictions):
         predictions = task.predict(examples)
     with disk_errors(run.path):

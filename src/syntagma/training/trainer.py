@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from syntagma.errors import InputError, MissingExtraError, TrainingError
+from syntagma.progress import predicting
 
 try:
     # Before Transformers' Trainer, whose own error without accelerate names no remedy.
@@ -254,8 +255,9 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
     def _score_dev(self) -> tuple[dict[str, float], list[Any]]:
         """Score all dev files together and each of several, and return the predictions too."""
         self.task.model.eval()
-        predictions = {name: self.task.predict(examples) for name, examples in self.dev.items()}
         examples = [example for part in self.dev.values() for example in part]
+        with predicting(len(examples), "scoring"):
+            predictions = {name: self.task.predict(part) for name, part in self.dev.items()}
         every = [prediction for part in predictions.values() for prediction in part]
         values = self.task.score(examples, every)
         if len(self.dev) > 1:

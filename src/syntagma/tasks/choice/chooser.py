@@ -9,11 +9,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from syntagma.batches import batched, padded_length, token_budget_batches
+from syntagma.batches import padded_length, token_budget_batches
 from syntagma.checks import checked_rows, require_several, require_string, require_text
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.models.choice_model import ChoiceModel
+from syntagma.progress import chunks, steps
 from syntagma.reprs import brief, quoted
 from syntagma.syntax.encode import EncodedText, concatenate
 from syntagma.syntax.sequences import Part
@@ -102,7 +103,7 @@ class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
             InputError: an item is not such a triple, or :meth:`choose` would reject it.
         """
         source = checked_rows(questions, "passage", "question", "options", called="question")
-        for chunk in batched(source, CHUNK):
+        for chunk in chunks(source, CHUNK):
             items = self.items(chunk)
             scores = self._score(items)
             for (_, _, options), item, score in zip(chunk, items, scores, strict=True):
@@ -218,7 +219,7 @@ class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
     def _score(self, items: Sequence[ChoiceItem]) -> list[Tensor]:
         """Score the options of each question, ``[n_options]`` each."""
         scores: dict[int, Tensor] = {}
-        for batch in token_budget_batches([len(item) for item in items], self.batch_tokens):
+        for batch in steps(token_budget_batches([len(item) for item in items], self.batch_tokens)):
             tensors = self.on_device(self.collate([items[index] for index in batch]))
             tensors.pop("labels", None)
             with autocast(self.model.device, self.precision):

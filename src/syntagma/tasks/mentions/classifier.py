@@ -12,10 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from syntagma.batches import batched
 from syntagma.checks import require_several, require_text
 from syntagma.errors import InputError
 from syntagma.models.mention_model import MentionModel
+from syntagma.progress import chunks
 from syntagma.syntax.encode import EncodedText
 from syntagma.syntax.markers import insert_markers, marker_pieces
 from syntagma.syntax.sequences import Part
@@ -121,7 +121,7 @@ class MentionClassifier(LabelPredictor[Model]):
 
     def score_stream(self, texts: Iterable[MarkedText]) -> Iterator[ScoredMention]:
         """Lazily score texts in batches, in constant memory."""
-        for chunk in batched(texts, CHUNK):
+        for chunk in chunks(texts, CHUNK):
             items = self.items(chunk)
             for item, scores in zip(items, self.label_scores(items), strict=True):
                 yield ScoredMention(scores, item.truncated)

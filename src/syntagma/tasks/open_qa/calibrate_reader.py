@@ -14,6 +14,7 @@ from syntagma.models.calibration import (
     RetrievalCalibration,
     require_share,
 )
+from syntagma.progress import predicting
 from syntagma.tasks.open_qa.answers import OpenPrediction
 from syntagma.tasks.open_qa.data import OpenExample
 from syntagma.tasks.open_qa.features import rank_paragraphs
@@ -57,7 +58,8 @@ def calibrate_on_paragraphs(
     target = Target.of(name, out, ("open_qa", "spans"))
     task = OpenQaTask.from_pretrained(target.ref, device=device)
     examples = read_labelled(OpenQaTask, data, skip_bad=skip_bad)
-    rows = paragraph_rows(task, examples, task.predict(examples))
+    with predicting(len(examples)):
+        rows = paragraph_rows(task, examples, task.predict(examples))
     head = task.reader.head
     before = head.paragraphs_calibration
     if unanswerable is None:

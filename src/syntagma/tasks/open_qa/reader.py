@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
-from syntagma.batches import batched
 from syntagma.checks import checked_rows, require_several, require_string, require_text
 from syntagma.encoders.reference import ModelName
 from syntagma.errors import InputError
 from syntagma.models.open_model import OpenHead, OpenModel
+from syntagma.progress import chunks
 from syntagma.tasks.open_qa.answers import OpenPrediction, ReadParagraph, pool
 from syntagma.tasks.open_qa.data import Paragraph, score_problem
 from syntagma.tasks.open_qa.outcomes import OpenAnswer, give_open_answer
@@ -114,7 +114,7 @@ class OpenReader(OneOrMany):
     ) -> Iterator[tuple[dict[int, Paragraph], OpenPrediction]]:
         """Yield the paragraphs that were read for each question, by index, and what was found."""
         source = checked_rows(questions, "question", "paragraphs", called="question")
-        for chunk in batched(source, CHUNK):
+        for chunk in chunks(source, CHUNK):
             for question, _ in chunk:
                 require_text(question, "question")
             distinct = [distinct_paragraphs(paragraphs) for _, paragraphs in chunk]

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor
 
-from syntagma.batches import batched
 from syntagma.checks import checked_rows, require_text
 from syntagma.errors import InputError
 from syntagma.models.pair_model import PairModel
 from syntagma.outputs import write_text
+from syntagma.progress import chunks
 from syntagma.reprs import brief
 from syntagma.syntax.sequences import Part, fit_two
 from syntagma.tasks import BREAKDOWNS
@@ -103,7 +103,7 @@ class PairClassifier(OneOrMany, LabelPredictor[PairModel]):
         """
         names = self.labels
         source = checked_rows(pairs, "first text", "second text", called="pair")
-        for chunk in batched(source, CHUNK):
+        for chunk in chunks(source, CHUNK):
             for row in self.label_scores(self.items(chunk)):
                 yield Relation(names[int(row.argmax())], tuple(row.softmax(-1).tolist()))
             self.texts.forget()

@@ -11,12 +11,13 @@ from typing import NamedTuple, Self
 import torch
 from torch import Tensor
 
-from syntagma.batches import batched, token_budget_batches
+from syntagma.batches import token_budget_batches
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.models.probe_model import ProbeModel
 from syntagma.outputs import write_text
 from syntagma.parse.sources.source import Mode
+from syntagma.progress import chunks, steps
 from syntagma.syntax.sequences import Part
 from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.comparison.comparisons import ACCURACY
@@ -98,7 +99,7 @@ class Probe(OneOrMany, TextPredictor[ProbeModel]):
 
     def stream(self, texts: Iterable[str]) -> Iterator[Property]:
         """Lazily probe sentences in batches, in constant memory."""
-        for chunk in batched(texts, CHUNK):
+        for chunk in chunks(texts, CHUNK):
             yield from self.classify(self.vectors(chunk))
 
     @torch.inference_mode()
@@ -132,7 +133,7 @@ class Probe(OneOrMany, TextPredictor[ProbeModel]):
             encoded = self.texts.encode(some)
             lengths = [min(len(encoded[text]), room) + special for text in some]
             values = torch.zeros(len(some), self.model.config.encoder.hidden_size)
-            for batch in token_budget_batches(lengths, self.batch_tokens):
+            for batch in steps(token_budget_batches(lengths, self.batch_tokens)):
                 parts = [
                     (Part(encoded[some[index]], 0, lengths[index] - special),) for index in batch
                 ]

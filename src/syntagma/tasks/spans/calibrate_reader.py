@@ -16,6 +16,7 @@ from syntagma.encoders.saving import rebase, relative_base
 from syntagma.errors import InputError, how_to_skip
 from syntagma.models.calibration import Calibration, require_share
 from syntagma.outputs import require_absent, write_folder, write_json
+from syntagma.progress import predicting
 from syntagma.settings import to_dict
 from syntagma.tasks.spans.calibrate import FittedCalibration, calibrate, calibration_rows
 from syntagma.tasks.spans.task import SpanTask
@@ -46,6 +47,15 @@ class CalibratedReader:
     fitted: Mapping[str, FittedCalibration[Any]]
     n_questions: int
     n_unanswerable: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, as in the JSON file of ``calibrate --json``."""
+        return {
+            "folder": str(self.folder),
+            "n_questions": self.n_questions,
+            "n_unanswerable": self.n_unanswerable,
+            "fitted": {name: fitted.to_dict() for name, fitted in self.fitted.items()},
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +148,8 @@ def calibrate_reader(
     target = Target.of(name, out, "spans")
     task = SpanTask.from_pretrained(target.ref, device=device)
     examples = read_labelled(SpanTask, data, skip_bad=skip_bad)
-    rows = calibration_rows(examples, task.predict(examples))
+    with predicting(len(examples)):
+        rows = calibration_rows(examples, task.predict(examples))
     before: Calibration | None = task.model.head.calibration
     if unanswerable is None:
         unanswerable = 0.5 if before is None else before.unanswerable

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from syntagma.batches import batched
 from syntagma.checks import (
     HasText,
     require_number,
@@ -27,6 +26,7 @@ from syntagma.encoders.precision import Precision, autocast, best_device
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead, SpanModel
+from syntagma.progress import chunks, steps
 from syntagma.tasks.layout import Layout, TextPair, lay_out_parts
 from syntagma.tasks.predictor import OneOrMany, TextPredictor
 from syntagma.tasks.spans.answers import Answer, Mode, SpanPrediction
@@ -215,7 +215,7 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
         if threshold is not None:
             require_number(threshold, "threshold")
         n_read = 0
-        for chunk in batched(map(_texts, pairs), CHUNK):
+        for chunk in chunks(map(_texts, pairs), CHUNK):
             bad = [(number, what) for number, pair in enumerate(chunk) if (what := _problem(pair))]
             good = chunk[: bad[0][0]] if bad else chunk
             yield from zip(good, self._predict(good, threshold, exhaustive), strict=True)
@@ -318,7 +318,7 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
 
     def _candidates(self, windows: Sequence[SpanWindow]) -> list[WindowCandidates]:
         candidates: list[WindowCandidates | None] = [None] * len(windows)
-        for batch in self.batches(windows):
+        for batch in steps(self.batches(windows)):
             found = self._score([windows[index] for index in batch])
             for index, item in zip(batch, found, strict=True):
                 candidates[index] = item

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from syntagma.batches import batched, token_budget_batches
+from syntagma.batches import token_budget_batches
 from syntagma.checks import require_several, require_string, require_text
 from syntagma.encoders.default import SCRATCH
 from syntagma.encoders.load import load_tokenizer
@@ -27,6 +27,7 @@ from syntagma.models.translation_model import (
 )
 from syntagma.outputs import write_text
 from syntagma.parse.sources.source import Mode
+from syntagma.progress import chunks, steps
 from syntagma.syntax.sequences import Part
 from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.comparison.comparisons import ComparedMetric
@@ -122,7 +123,7 @@ class Translator(OneOrMany, TextPredictor[TranslationModel]):
             InputError: ``texts`` is a single string, or an item is not a string.
         """
         require_several(texts, "texts")
-        for chunk in batched(texts, CHUNK):
+        for chunk in chunks(texts, CHUNK):
             for text in chunk:
                 require_string(text, "text")
             found = iter(self._search(self.items([text for text in chunk if text.strip()])))
@@ -172,7 +173,7 @@ class Translator(OneOrMany, TextPredictor[TranslationModel]):
         found: dict[int, Translation] = {}
         # Beam search keeps `num_beams` hypotheses of each source in a batch.
         budget = max(self.batch_tokens // self.model.head.num_beams, 1)
-        for batch in token_budget_batches([len(item) for item in items], budget):
+        for batch in steps(token_budget_batches([len(item) for item in items], budget)):
             tensors = self.on_device(self.collate([items[index] for index in batch]))
             tensors.pop("labels", None)
             tensors.pop("token_type_ids", None)
