@@ -25,7 +25,7 @@ from typing import IO, Any, AnyStr, cast
 from syntagma.errors import DiskError, InputError
 from syntagma.json_values import array_items, parse_json
 
-STANDARD_INPUT = "-"
+STANDARD_INPUT, STANDARD_OUTPUTS = "-", ("-", "/dev/stdout")
 BYTE_ORDER_MARK = "\ufeff"
 NEW_LINE = b"\n"
 GZIP = b"\x1f\x8b"

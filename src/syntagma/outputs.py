@@ -20,10 +20,9 @@ from filelock import FileLock, Timeout
 
 from syntagma.drafts import drop_lock, new_draft
 from syntagma.errors import BusyError, DiskError, InputError
-from syntagma.files import split_pair
+from syntagma.files import STANDARD_OUTPUTS, split_pair
 
 ELSEWHERE = "give another path"
-STANDARD_OUTPUT = "/dev/stdout"
 # Separators of paths, and what Windows refuses in names.
 _NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]+')
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|\Z)", re.IGNORECASE)
@@ -92,7 +91,7 @@ def require_file_place(path: str | Path) -> None:
     for folder in path.parents:
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{path}: {folder} is a file, not a folder; give another path")
-    if _is_stream(path):
+    if is_stream(path):
         return
     # Trying to write is the only reliable test: permission bits say nothing about read-only mounts.
     above = next(folder for folder in path.absolute().parents if folder.exists())
@@ -122,15 +121,15 @@ def require_apart(path: str | Path | None, read: Iterable[str | Path]) -> None:
                     )
 
 
-def _is_stream(path: Path) -> bool:
-    """Whether the path is a device or a pipe, which can be written to but not replaced."""
+def is_stream(path: Path) -> bool:
+    """Whether the path is standard output, a device or a pipe, which cannot be replaced."""
     is_other = path.exists() and not path.is_file() and not path.is_dir()
-    return is_other or path.as_posix() == STANDARD_OUTPUT
+    return is_other or path.as_posix() in STANDARD_OUTPUTS
 
 
 def _write_stream(path: Path, draft: Path) -> None:
     with open(draft, "rb") as file:
-        if path.as_posix() == STANDARD_OUTPUT:
+        if path.as_posix() in STANDARD_OUTPUTS:
             # Opening /dev/stdout anew would start at offset 0 and, if it is redirected to a file,
             # overwrite what was already printed.
             sys.stdout.flush()
@@ -145,9 +144,9 @@ def _write_stream(path: Path, draft: Path) -> None:
 def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
     """Write a file atomically: it appears under its name only if the block succeeds.
 
-    Devices and pipes are written to when the block ends.  The permissions of an existing file are
-    kept; if the path is a symbolic link, its target is replaced.  What killed processes left in the
-    folder is removed (:mod:`syntagma.drafts`).
+    Standard output (``-``), devices and pipes are written to when the block ends.  The permissions
+    of an existing file are kept; if the path is a symbolic link, its target is replaced.  What
+    killed processes left in the folder is removed (:mod:`syntagma.drafts`).
 
     Args:
         path: the file to write.
@@ -160,7 +159,7 @@ def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
         InputError: the path is not writable, or the disk is full.
     """
     path = Path(path)
-    if _is_stream(path):
+    if is_stream(path):
         elsewhere = Path(tempfile.gettempdir()) / "syntagma"
         with disk_errors(path, remedy), new_draft(elsewhere) as folder:
             folder.mkdir(mode=0o700)

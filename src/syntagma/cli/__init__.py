@@ -24,12 +24,15 @@ from syntagma.cli import (  # noqa: F401  (each adds its commands)
     texts,
 )
 from syntagma.cli.app import app
+from syntagma.cli.console import session
 from syntagma.cpu_threads import choose_threads
 from syntagma.errors import InputError
 
 __all__ = ["app", "main"]
 
 OK, INTERNAL_ERROR, INPUT_ERROR, INTERRUPTED = 0, 1, 2, 130
+PROGRAM = "syntagma"
+"""Name in the help, and of the variable by which a shell asks for completion."""
 INTERRUPTION = "interrupted; finished work is kept"
 ORDER = (
     *(
@@ -79,10 +82,16 @@ def main(arguments: list[str] | None = None) -> None:
         # must not fail because of its output.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    with session():
+        sys.exit(_run(arguments, debug))
+
+
+def _run(arguments: list[str], debug: bool) -> int:
+    """Run a command and return its exit code."""
     try:
         if "torch" not in sys.modules:  # Otherwise, as in a notebook, it is too late.
             choose_threads()
-        code = app(args=arguments, standalone_mode=False) or OK
+        code = app(args=arguments, prog_name=PROGRAM, standalone_mode=False) or OK
         if code == INTERRUPTED:  # Typer turns Ctrl-C into this code.
             typer.echo(f"syntagma: {INTERRUPTION}", err=True)
     except SystemExit as error:
@@ -114,7 +123,7 @@ def main(arguments: list[str] | None = None) -> None:
                 f"internal error: {type(error).__name__}: {error} (--debug shows the traceback)"
             )
             code = _complain(error, debug, message, INTERNAL_ERROR)
-    sys.exit(code)
+    return int(code)
 
 
 def _complain(error: BaseException, debug: bool, message: str, code: int) -> int:

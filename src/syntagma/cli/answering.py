@@ -15,6 +15,7 @@ from syntagma.cli.app import (
     Imports,
     JsonFile,
     app,
+    choices,
     examples,
     file_place,
     print_utf8,
@@ -22,7 +23,9 @@ from syntagma.cli.app import (
     require_no_file,
     write_json_file,
 )
+from syntagma.cli.console import note, show, warn
 from syntagma.encoders.default import DEFAULT_READER, require_encoder
+from syntagma.encoders.named_models import names_of
 from syntagma.errors import InputError
 from syntagma.files import require_once
 
@@ -55,7 +58,8 @@ Model = Annotated[
     str,
     typer.Option(
         help="Folder of a reader, or the hub name of a question-answering model; with "
-        "--options, folder of a model for the task choice."
+        "--options, folder of a model for the task choice.",
+        autocompletion=choices(*names_of("reader")),
     ),
 ]
 ModeOption = Annotated[
@@ -64,6 +68,7 @@ ModeOption = Annotated[
         callback=_check_mode,
         help="How sure the reader must be to answer: strict, balanced, or lenient. Default: "
         "balanced.",
+        autocompletion=choices(*MODES),
     ),
 ]
 ThresholdOption = Annotated[
@@ -90,7 +95,8 @@ QuestionsFile = Annotated[
 Page = Annotated[
     Path | None,
     typer.Option(
-        callback=file_place, help="Also write a page with the answers in the text, and trees."
+        callback=file_place,
+        help="Also write a page with the answers in the text, and trees; - for stdout.",
     ),
 ]
 JsonLines = Annotated[
@@ -197,7 +203,7 @@ def answer(
         wrong = {flag: given[flag] for flag in given.keys() - WITH_OPTIONS}
         refuse(wrong, "has no effect with --options; omit one of the two")
         chosen = choose(sources, asked, options, model=model, device=device)
-        _show(chosen, lambda item: typer.echo("\n".join(item.lines())))
+        _show(chosen, lambda item: show("\n".join(item.lines())))
         write_json_file(json_file, as_json(chosen))
         return
     if html is not None and len(sources) > 1:
@@ -211,7 +217,7 @@ def answer(
         read=read,
         exhaustive=exhaustive,
         device=device,
-        on_problem=lambda line: typer.echo(" ".join(line.split()), err=True),
+        on_problem=warn,
         progress=True,
     )
     _show(readings, lambda reading: _show_answers(reading, top))
@@ -236,7 +242,7 @@ def _answer_lines(
 
 def _write_page(reading: Reading | DocumentReading, path: Path) -> None:
     reading.write_page(path)
-    typer.echo(f"→ {path}")
+    note(f"→ {path}")
 
 
 def _require_apart(inputs: Sequence[str], *outputs: Path | None) -> None:
@@ -261,18 +267,18 @@ def _require_texts(questions: Sequence[str], options: Sequence[str]) -> None:
         require_no_file(option, "an option", "write the options themselves, as in 'A | B'")
 
 
-def _show(items: Sequence[Item], show: Callable[[Item], None]) -> None:
+def _show(items: Sequence[Item], show_item: Callable[[Item], None]) -> None:
     """Print what was found in each text, under the name of the text if there are several."""
     for number, item in enumerate(items):
         if len(items) > 1:
-            typer.echo(f"{'' if number == 0 else chr(10)}== {item.name}")
-        show(item)
+            show(f"{'' if number == 0 else chr(10)}== {item.name}")
+        show_item(item)
 
 
 def _show_answers(reading: Reading | DocumentReading, top: int) -> None:
     from syntagma.tasks.spans.tidy import readable
 
     for item in reading.answers:
-        typer.echo(reading.line(item))  # type: ignore[arg-type]
+        show(reading.line(item))  # type: ignore[arg-type]
         for span in item.candidates[:top] if top > 1 else ():
-            typer.echo(f"    {span.probability:6.1%}  {readable(span.text)}")
+            show(f"    {span.probability:6.1%}  {readable(span.text)}")

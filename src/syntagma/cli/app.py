@@ -1,19 +1,23 @@
-"""The Typer application, options that several commands share, and how numbers are printed."""
+"""The Typer application, options that commands share, and how numbers are printed."""
 
 from __future__ import annotations
 
 import io
 import logging
 import os
+import platform
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from syntagma import __version__
+from syntagma.cli.console import be_quiet, be_verbose, show, take_stdout
 from syntagma.errors import InputError
-from syntagma.files import STANDARD_INPUT
+from syntagma.files import STANDARD_INPUT, STANDARD_OUTPUTS
 
 
 def examples(*commands: str) -> str:
@@ -26,16 +30,64 @@ def examples(*commands: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
-app = typer.Typer(
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        callback=be_quiet,
+        is_eager=True,  # Callbacks of other options may warn.
+        expose_value=False,
+        help="Print results and errors only: no progress, no warnings.",
+    ),
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        callback=be_verbose,
+        is_eager=True,
+        expose_value=False,
+        help="Also print what is being done, and progress in log files.",
+    ),
+]
+
+
+_shared = typer.Typer(add_completion=False)
+
+
+@_shared.command()
+def _have_shared_options(quiet: Quiet = False, verbose: Verbose = False) -> None:
+    """Only to let Typer make the options."""
+
+
+_SHARED_OPTIONS = typer.main.get_command(_shared).params
+
+
+class Command(TyperCommand):
+    """A command that has the options of every command after its own."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.params = [*self.params, *_SHARED_OPTIONS]
+
+
+class _Application(typer.Typer):
+    def command(self, *given: Any, **options: Any) -> Callable[[Any], Any]:
+        return super().command(*given, **{"cls": Command, **options})
+
+
+app = _Application(
     name="syntagma",
     help="Make any pretrained Transformer encoder read with syntax.",
     epilog=examples(
         "syntagma download default",
         "syntagma answer FILE 'Who …?' --html page.html",
         "syntagma train --help",
+        "syntagma --install-completion",
     ),
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -49,17 +101,43 @@ def _check_device(device: str) -> str:
     return device
 
 
-def file_place(path: Path | None) -> Path | None:
-    """Check that a file can be written, before the work whose result it will hold."""
+def file_place(option: typer.CallbackParam, path: Path | None) -> Path | None:
+    """Check that a file can be written, before the work whose result it will hold.
+
+    If it is standard output, what is for people goes to standard error from here on.
+    """
     if path is not None:
         from syntagma.outputs import require_file_place
 
         require_file_place(path)
+        if path.as_posix() in STANDARD_OUTPUTS:
+            take_stdout(option.opts[0])
     return path
 
 
-def _import_files(files: list[str] | None) -> None:
-    if files:
+def default_folder(config: Path) -> Path:
+    """Return the folder of the runs of a file of settings, for commands without ``--out``.
+
+    Raises:
+        InputError: the settings come from standard input, which has no name.
+    """
+    if str(config) == STANDARD_INPUT:
+        raise InputError("-: settings from standard input have no name; add --out FOLDER")
+    return Path("runs") / config.stem
+
+
+def choices(*names: str) -> Callable[[str], list[str]]:
+    """Return a function that completes the names of choices on the command line.
+
+    Args:
+        names: all choices.
+    """
+    # Typer knows the argument by its name.
+    return lambda incomplete: [name for name in names if name.startswith(incomplete)]
+
+
+def _import_files(ctx: typer.Context, files: list[str] | None) -> None:
+    if files and not ctx.resilient_parsing:  # Completion runs nothing.
         from syntagma.plugins import import_file
 
         for path in files:
@@ -78,7 +156,8 @@ Imports = Annotated[
     ),
 ]
 JsonFile = Annotated[
-    Path | None, typer.Option("--json", callback=file_place, help="Also write a JSON file.")
+    Path | None,
+    typer.Option("--json", callback=file_place, help="Also write a JSON file; - for stdout."),
 ]
 TEXT_FILES = (".txt", ".md", ".html", ".json", ".jsonl", ".tsv", ".csv", ".conllu", ".gz", ".pdf")
 """Endings of files of text."""
@@ -122,20 +201,33 @@ SkipBad = Annotated[
 ]
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"syntagma {__version__}")
+def _version(ctx: typer.Context, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from importlib import metadata
+
+        packages = (f"{name} {metadata.version(name)}" for name in ("torch", "transformers"))
+        python = f"Python {platform.python_version()}"
+        typer.echo(f"syntagma {__version__} ({', '.join([python, *packages])})")
         raise typer.Exit
 
 
 @app.callback()
 def _global(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version",
+            callback=_version,
+            is_eager=True,
+            help="Print the version, and those of Python, torch and transformers.",
+        ),
     ] = False,
 ) -> None:
-    logging.basicConfig(format="%(levelname)s %(message)s", level=logging.WARNING)
+    # The level of the root logger stays: --quiet and --verbose have set levels already.
+    logging.basicConfig(format="%(levelname)s %(message)s")
 
 
 def refuse(flags: dict[str, bool], why: str) -> None:
@@ -188,9 +280,9 @@ def show_metrics(values: dict[str, Any]) -> None:
     width = max(map(len, values), default=0)
     for name, value in values.items():
         if isinstance(value, str):
-            typer.echo(f"{name:<{width}}  {value}")
+            show(f"{name:<{width}}  {value}")
             continue
-        typer.echo(f"{name:<{width}}  {_format_number(value):>10}")
+        show(f"{name:<{width}}  {_format_number(value):>10}")
 
 
 def _format_number(value: float) -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from syntagma import __version__, cpu_threads
+from syntagma.encoders.default import ENCODERS, SHIPPED, find_encoder, shipped
 from syntagma.errors import InputError, SyntagmaError, install_command
 from syntagma.registry import Registry
 
+PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
 EXTRAS = {
     "train": ("accelerate",),
     "data": ("pyarrow", "datasets"),
@@ -34,7 +37,7 @@ EXTRAS = {
 def report() -> Iterator[str]:
     """Yield the lines of the report: versions, devices, models, cache, export, extras."""
     yield f"syntagma       {__version__}, Python {platform.python_version()}, {platform.machine()}"
-    for package in ("torch", "transformers", "tokenizers", "safetensors", "numpy"):
+    for package in PACKAGES:
         yield f"{package:<14} {metadata.version(package)}"
     yield from _devices()
     yield from _threads()
@@ -42,12 +45,49 @@ def report() -> Iterator[str]:
     yield f"serve          {_serving()}"
     yield _export()
     yield from _plugins()
-    missing = [name for name, modules in EXTRAS.items() if not all(map(find_spec, modules))]
-    if missing:
+    if missing := _missing_extras():
         command = install_command(*missing)
         yield f"extras missing {', '.join(missing)}: in the folder of the source, {command}"
     else:
         yield "extras         all installed"
+
+
+def summary() -> dict[str, Any]:
+    """Return the report as plain values, as in the JSON file of ``doctor --json``."""
+    import torch
+
+    from syntagma.parse.sources.cache import cache_folder
+
+    packages = {name: metadata.version(name) for name in PACKAGES}
+    return {
+        "syntagma": __version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "packages": packages,
+        "devices": [
+            "cpu",
+            *(f"cuda:{number}" for number in range(torch.cuda.device_count())),
+            *(["mps"] if torch.backends.mps.is_available() else []),
+        ],
+        "threads": torch.get_num_threads(),
+        "encoders": {name: _found(find_encoder, name) for name in ENCODERS},
+        "models": {name: _found(shipped, name) for name in SHIPPED},
+        "cache": str(cache_folder()),
+        "missing_extras": _missing_extras(),
+    }
+
+
+def _found(find: Callable[[str], Path | None], name: str) -> str | None:
+    """Return the folder of a model, or ``None`` if it is missing or damaged."""
+    try:
+        folder = find(name)
+    except SyntagmaError:
+        return None
+    return None if folder is None else str(folder)
+
+
+def _missing_extras() -> list[str]:
+    return [name for name, modules in EXTRAS.items() if not all(map(find_spec, modules))]
 
 
 def _serving() -> str:

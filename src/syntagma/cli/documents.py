@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from syntagma.cli.app import Device, app, examples
+from syntagma.cli.app import Device, JsonFile, app, examples, write_json_file
+from syntagma.cli.console import note, show, warn
 from syntagma.encoders.default import require_encoder
 
 Out = Annotated[
@@ -42,6 +43,7 @@ def index(
     language: Annotated[
         str, typer.Option(help="Language of the documents: english; none for any other.")
     ] = "english",
+    json_file: JsonFile = None,
     device: Device = "cpu",
 ) -> None:
     """Index documents, to answer questions from them.
@@ -59,7 +61,7 @@ def index(
         out,
         encoder=name,
         language=language,
-        on_problem=lambda line: typer.echo(" ".join(line.split()), err=True),
+        on_problem=warn,
         progress=True,
         device=device,
     )
@@ -68,8 +70,9 @@ def index(
     changes = [f"{report.n_read} read"]
     changes += [f"{report.n_removed} removed"] if report.n_removed else []
     changes += [f"{report.n_problems} could not be read"] if report.n_problems else []
-    typer.echo(
+    show(
         f"{len(found)} passages of {report.n_documents} documents ({', '.join(changes)}) in "
         f"{report.seconds:.1f} s"
     )
-    typer.echo(f"→ {out}")
+    write_json_file(json_file, report.to_dict())
+    note(f"→ {out}")

@@ -12,14 +12,23 @@ from syntagma.cli.app import (
     JsonFile,
     app,
     check_picture,
+    choices,
+    default_folder,
     examples,
     print_utf8,
     write_json_file,
 )
+from syntagma.cli.console import note, show
 from syntagma.errors import InputError
 
 if TYPE_CHECKING:
     from syntagma.reproduce.runs import Setting
+
+
+Systems = Annotated[
+    str,
+    typer.Option(help="Train these systems on a base and compare them, the baseline first."),
+]
 
 
 @app.command(
@@ -62,10 +71,7 @@ def reproduce(
         list[str] | None,
         typer.Option("--set", help="Change a setting of all runs, KEY=VALUE; repeatable."),
     ] = None,
-    systems: Annotated[
-        str,
-        typer.Option(help="Train these systems on a base and compare them, the baseline first."),
-    ] = "",
+    systems: Systems = "",
     only_settings: Annotated[
         bool,
         typer.Option("--settings", help="Print the settings of BASE SYSTEM, for syntagma train."),
@@ -91,7 +97,7 @@ def reproduce(
         )
     if listing:
         for line in index_lines(data, paper, table):
-            typer.echo(line)
+            show(line)
         return
     from syntagma.reproduce.runs import Setting
 
@@ -106,7 +112,7 @@ def reproduce(
     if only_settings:
         from syntagma.reproduce.own_runs import settings_of
 
-        typer.echo(settings_of(paper, table, setting).rstrip())
+        show(settings_of(paper, table, setting).rstrip())
         return
     if not paper or not table:
         raise InputError("expected PAPER TABLE, such as sg-net table3, or --list")
@@ -115,11 +121,12 @@ def reproduce(
     plan = work.plan_entry(paper, table, setting)
     if dry_run:
         for line in work.plan_lines(plan):
-            typer.echo(line)
+            show(line)
         return
-    found = work.reproduce(plan, say=typer.echo)
+    found = work.reproduce(plan, say=note)
     write_json_file(json_file, found.to_dict())
-    typer.echo(f"\n{found.table()}\n\n→ {plan.folder}")
+    show(f"\n{found.table()}\n")
+    note(f"→ {plan.folder}")
 
 
 def _compare_systems(
@@ -132,18 +139,32 @@ def _compare_systems(
     runs = work.plan_systems(base, systems, setting)
     if dry_run:
         for run in in_order(runs):
-            typer.echo(work.run_line(run))
+            show(work.run_line(run))
         return
-    found = work.compare_systems(runs, setting, say=typer.echo)
+    found = work.compare_systems(runs, setting, say=note)
     write_json_file(json_file, found.to_dict() if found else {})
-    typer.echo(f"\n{found.table()}" if found else f"→ {runs[0].folder.parent}")
+    if found:
+        show(f"\n{found.table()}")
+    else:
+        note(f"→ {runs[0].folder.parent}")
+
+
+def _sections(incomplete: str) -> list[str]:
+    from syntagma.models.guides import GUIDES
+    from syntagma.tasks import TASKS
+
+    return choices("experiment", "data", "training", *TASKS, *GUIDES)(incomplete)
 
 
 @app.command(epilog=examples("syntagma settings", "syntagma settings spans"))
 def settings(
     section: Annotated[
-        str, typer.Argument(help="experiment, data, training, a task, or a guide.")
+        str,
+        typer.Argument(
+            help="experiment, data, training, a task, or a guide.", autocompletion=_sections
+        ),
     ] = "",
+    json_file: JsonFile = None,
     imports: Imports = None,
 ) -> None:
     """List the settings of an experiment.
@@ -151,9 +172,11 @@ def settings(
     Without SECTION, all settings are printed as a Markdown page.
     """
     print_utf8()
-    from syntagma.cli.reference import find_section, settings_page
+    from syntagma.cli.reference import find_section, settings_dict, settings_page
 
-    typer.echo("\n".join(find_section(section).lines()) if section else settings_page().rstrip())
+    show("\n".join(find_section(section).lines()) if section else settings_page().rstrip())
+    if json_file is not None:
+        write_json_file(json_file, settings_dict(section))
 
 
 @app.command(
@@ -199,9 +222,10 @@ def sweep(
     wanted = Sweep(
         config, folder, read_space(space or ()), tuple(overrides or ()), seeds=seeds, metric=metric
     )
-    found = run_sweep(wanted, trials, say=typer.echo)
+    found = run_sweep(wanted, trials, say=note)
     write_json_file(json_file, found.to_dict())
-    typer.echo(f"\n{found.table()}\n\n→ {folder}")
+    show(f"\n{found.table()}\n")
+    note(f"→ {folder}")
 
 
 @app.command(
@@ -213,7 +237,9 @@ def sweep(
 def study(
     file: Annotated[
         Path,
-        typer.Argument(help="File of studies, such as experiments/studies/when_syntax_helps.yaml."),
+        typer.Argument(
+            help="File of studies, such as experiments/studies/when_syntax_helps.yaml; - for stdin."
+        ),
     ],
     names: Annotated[
         list[str] | None, typer.Argument(help="Studies to work on. Default: all, in their order.")
@@ -250,15 +276,15 @@ def study(
     from syntagma.studies.settings import choose_studies, read_studies
     from syntagma.studies.work import StudyRuns, compare_study, run_study
 
-    folder = out or Path("runs") / file.stem
+    folder = out or default_folder(file)
     studies = choose_studies(read_studies(file, overrides or ()), names or [])
     if listing:
         if compare_only or plot is not None or json_file is not None:
             raise InputError("--list shows what is done; omit --compare, --plot and --json")
         for each in studies:
-            typer.echo(f"{each.name}: {each.asks}")
+            show(f"{each.name}: {each.asks}")
             for line in StudyRuns(each, folder).lines():
-                typer.echo(line)
+                show(line)
         return
     if plot is not None and len(studies) != 1:
         raise InputError("--plot draws one study; name it after the file")
@@ -266,9 +292,9 @@ def study(
     for each in studies:
         found = (
             compare_study(each, folder) if compare_only
-            else run_study(each, folder, say=typer.echo)
+            else run_study(each, folder, say=note)
         )  # fmt: skip
-        typer.echo(f"\n{found.table()}\n")
+        show(f"\n{found.table()}\n")
         results.append(found)
     write_json_file(json_file, {found.name: found.to_dict() for found in results})
     if plot is not None:

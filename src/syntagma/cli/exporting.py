@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from syntagma.cli.app import Imports, ModelTask, OtherParser, SkipBad, app, examples
+from syntagma.cli.app import (
+    Imports,
+    JsonFile,
+    ModelTask,
+    OtherParser,
+    SkipBad,
+    app,
+    examples,
+    write_json_file,
+)
+from syntagma.cli.console import show
 from syntagma.cli.models import Model
 from syntagma.encoders.default import require_encoder
 
@@ -39,6 +49,7 @@ def export(
     task: ModelTask = "",
     parser: OtherParser = "",
     skip_bad: SkipBad = False,
+    json_file: JsonFile = None,
     imports: Imports = None,
 ) -> None:
     """Export a model for programs without Python or torch.
@@ -66,5 +77,6 @@ def export(
         skip_bad=skip_bad,
     )
     for line in found.parity.lines():
-        typer.echo(line)
-    typer.echo(f"{found.size / 1e6:.1f} MB → {out}")
+        show(line)
+    show(f"{found.size / 1e6:.1f} MB → {out}")
+    write_json_file(json_file, found.to_dict())

@@ -10,12 +10,15 @@ import typer
 from syntagma.cli.app import (
     Device,
     Imports,
+    JsonFile,
     ModelTask,
     OtherParser,
     OtherPrecision,
     OtherThreshold,
     SkipBad,
     app,
+    choices,
+    default_folder,
     examples,
     file_place,
     print_utf8,
@@ -23,15 +26,17 @@ from syntagma.cli.app import (
     show_metrics,
     write_json_file,
 )
+from syntagma.cli.console import note, show
 from syntagma.cli.outcomes import calibration_lines, outcome_lines, without_outcomes
-from syntagma.encoders.default import require_encoder
+from syntagma.encoders.default import ENCODERS, SHIPPED, require_encoder
 from syntagma.tasks import BREAKDOWNS
 
 Model = Annotated[
     str,
     typer.Argument(
         help="Folder of a model or run, a model that ships (`syntagma doctor` lists them), or the "
-        "hub name of a question-answering model."
+        "hub name of a question-answering model.",
+        autocompletion=choices(*SHIPPED),
     ),
 ]
 DataFiles = Annotated[list[str], typer.Argument(help="Data files in a format of the model's task.")]
@@ -49,7 +54,12 @@ def _breakdowns() -> str:
     epilog=examples("syntagma download default", "syntagma download accurate --from FOLDER")
 )
 def download(
-    name: Annotated[str, typer.Argument(help="default, accurate, or multilingual.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="default, accurate, or multilingual.", autocompletion=choices(*ENCODERS)
+        ),
+    ],
     source: Annotated[
         Path | None,
         typer.Option(
@@ -58,6 +68,7 @@ def download(
             "pip.",
         ),
     ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Download an encoder.
 
@@ -68,7 +79,9 @@ def download(
     from syntagma.encoders.download import download as run
 
     folder, is_new = run(name, source=source)
-    typer.echo(f"{name} → {folder}" if is_new else f"{name} is already downloaded: {folder}")
+    show(f"{name} → {folder}" if is_new else f"{name} is already downloaded: {folder}")
+    found = {"name": name, "folder": str(folder), "downloaded": is_new}
+    write_json_file(json_file, found)
 
 
 @app.command(
@@ -80,7 +93,8 @@ def download(
 )
 def train(
     config: Annotated[
-        Path, typer.Argument(help="Experiment file, such as experiments/nli_sg-net.yaml.")
+        Path,
+        typer.Argument(help="Experiment file, such as experiments/nli_sg-net.yaml; - for stdin."),
     ],
     out: Annotated[
         Path | None, typer.Option(help="Run folder to write. Default: runs/NAME of the experiment.")
@@ -94,6 +108,7 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue an interrupted run in its folder.")
     ] = False,
+    json_file: JsonFile = None,
     imports: Imports = None,
 ) -> None:
     """Train a model.
@@ -107,11 +122,12 @@ def train(
     from syntagma.training.processes import is_first_process
     from syntagma.training.run import train as run
 
-    folder = out or Path("runs") / config.stem
+    folder = out or default_folder(config)
     metrics = run(experiment, folder, resume=resume)
     if is_first_process():
         show_metrics(metrics)
-        typer.echo(f"→ {folder}")
+        write_json_file(json_file, metrics)
+        note(f"→ {folder}")
 
 
 @app.command(
@@ -129,7 +145,9 @@ def evaluate(
     json_file: Annotated[
         Path | None,
         typer.Option(
-            "--json", callback=file_place, help="Also write the metrics as one flat JSON object."
+            "--json",
+            callback=file_place,
+            help="Also write the metrics as one flat JSON object; - for stdout.",
         ),
     ] = None,
     by: Annotated[
@@ -195,7 +213,7 @@ def evaluate(
     write_json_file(json_file, metrics)
     show_metrics(without_outcomes(metrics))
     for line in outcome_lines(metrics):
-        typer.echo(line)
+        show(line)
 
 
 @app.command(
@@ -207,7 +225,7 @@ def evaluate(
 def predict(
     model: Model,
     data: DataFiles,
-    out: Annotated[Path, typer.Option(callback=file_place, help="File to write.")],
+    out: Annotated[Path, typer.Option(callback=file_place, help="File to write; - for stdout.")],
     abstain: Annotated[
         bool,
         typer.Option(
@@ -233,7 +251,7 @@ def predict(
     how: dict[str, Any] = {"precision": precision or None, "threshold": threshold}
     how["abstain"] = abstain
     count = run(model, data, out, task=task, parser=parser, device=device, skip_bad=skip_bad, **how)
-    typer.echo(f"{count} predictions → {out}")
+    note(f"{count} predictions → {out}")
 
 
 @app.command(
@@ -264,6 +282,7 @@ def calibrate(
         ),
     ] = None,
     skip_bad: SkipBad = False,
+    json_file: JsonFile = None,
     device: Device = "cpu",
     imports: Imports = None,
 ) -> None:
@@ -283,7 +302,8 @@ def calibrate(
         model, data, out=out, unanswerable=unanswerable, skip_bad=skip_bad, device=device
     )
     for line in calibration_lines(found):
-        typer.echo(line)
+        show(line)
+    write_json_file(json_file, found.to_dict())
 
 
 @app.command(epilog=examples("syntagma pack runs/squad_sg-net --out small --bits 4"))
@@ -294,6 +314,7 @@ def pack(
     rank: Annotated[
         int, typer.Option(help="Store changes of matrices with this rank, for models from LoRA.")
     ] = 0,
+    json_file: JsonFile = None,
     imports: Imports = None,
 ) -> None:
     """Write a small copy of a model.
@@ -303,13 +324,16 @@ def pack(
     from syntagma.evaluation import pack as run_pack
 
     size = run_pack(run, out, bits=bits, rank=rank)
-    typer.echo(f"{size / 1e6:.1f} MB → {out}")
+    show(f"{size / 1e6:.1f} MB → {out}")
+    write_json_file(json_file, {"folder": str(out), "size": size})
 
 
-@app.command(epilog=examples("syntagma doctor"))
-def doctor() -> None:
+@app.command(epilog=examples("syntagma doctor", "syntagma doctor --json -"))
+def doctor(json_file: JsonFile = None) -> None:
     """Print what is installed, what is found and what is missing."""
-    from syntagma.cli.doctor import report
+    from syntagma.cli.doctor import report, summary
 
     for line in report():
-        typer.echo(line)
+        show(line)
+    if json_file is not None:
+        write_json_file(json_file, summary())

@@ -113,6 +113,16 @@ def find_section(name: str) -> Section:
     return Section(name, "head:", ()) if head is None else read_section(name, "head:", head)
 
 
+def settings_dict(name: str = "") -> dict[str, Any]:
+    """Return sections as plain values, as in the JSON file of ``settings --json``.
+
+    Args:
+        name: of one section; empty for all.
+    """
+    sections = [find_section(name)] if name else _sections()
+    return {"sections": [dataclasses.asdict(section) for section in sections]}
+
+
 def settings_page() -> str:
     """Return the page ``docs/settings.md``."""
     return "\n\n".join([INTRODUCTION, *(section.markdown() for section in _sections())]) + "\n"

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from syntagma.cli.app import Device, Imports, app, examples
+from syntagma.cli.console import is_quiet, warn
 from syntagma.errors import MissingExtraError
 from syntagma.serve.limits import Limits
 
@@ -154,7 +155,7 @@ def serve(
     listening = bind(host, port)
     _start_log()
     if host not in LOOPBACK and not keys:
-        typer.echo("syntagma: everyone who reaches this server may use it; --api-keys", err=True)
+        warn("syntagma: everyone who reaches this server may use it; --api-keys")
     run(plan, limits, access, listening)
 
 
@@ -170,5 +171,5 @@ def _start_log() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     log.addHandler(handler)
-    log.setLevel(logging.INFO)
+    log.setLevel(logging.WARNING if is_quiet() else logging.INFO)
     log.propagate = False

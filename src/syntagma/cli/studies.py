@@ -18,6 +18,7 @@ from syntagma.cli.app import (
     print_utf8,
     write_json_file,
 )
+from syntagma.cli.console import note, show
 from syntagma.errors import InputError
 
 Runs = Annotated[
@@ -126,7 +127,7 @@ def compare(
     tags = tags_of_systems(systems) if answer_tags else None
     if tags is not None:
         values["answer_tags"] = asdict(tags)
-    typer.echo("\n\n".join(found.table() for found in [comparison, *breakdowns, tags] if found))
+    show("\n\n".join(found.table() for found in [comparison, *breakdowns, tags] if found))
     write_json_file(json_file, values)
     if plot is not None and by:
         write_breakdowns(breakdowns, plot)
@@ -203,7 +204,7 @@ def noise(
         raise InputError(f"--shares: expected numbers such as 0,0.2,0.5, got {shares!r}") from error
     if sources:
         found = parser_table(runs, sources, data or (), metric=metric, device=device)
-        typer.echo(found.table())
+        show(found.table())
         write_json_file(json_file, asdict(found))
         if plot is not None:
             write_parser_table(found, plot)
@@ -214,7 +215,7 @@ def noise(
         curve = noise_curve(
             runs, data or (), kind=kind, shares=asked, draws=draws, metric=metric, device=device
         )
-    typer.echo(curve.table())
+    show(curve.table())
     write_json_file(json_file, asdict(curve))
     if plot is not None:
         write_noise_curves([curve], plot)
@@ -275,4 +276,4 @@ def report(
         control=control,
         device=device,
     )
-    typer.echo(f"→ {out / 'index.html'}")
+    note(f"→ {out / 'index.html'}")

@@ -12,16 +12,21 @@ import typer
 from syntagma.cli.app import (
     Device,
     Imports,
+    JsonFile,
     SkipBad,
     app,
+    choices,
     examples,
     file_place,
     print_utf8,
     refuse,
     require_no_file,
     show_metrics,
+    write_json_file,
 )
+from syntagma.cli.console import note, show
 from syntagma.encoders.default import DEFAULT_PARSER, require_encoder
+from syntagma.encoders.named_models import names_of
 from syntagma.errors import InputError
 from syntagma.files import require_once
 from syntagma.text.limits import MAX_WORDS
@@ -31,6 +36,32 @@ TextPrecision = Annotated[
     typer.Option(
         help="float32, int8 (on CPUs), or auto (bfloat16 if that is faster). Default: float32, but "
         "int8 for fast-parser."
+    ),
+]
+
+
+InputFormat = Annotated[
+    str,
+    typer.Option(
+        "--from",
+        help="Input format: text, lines (one sentence per line), words (the same, with words "
+        "separated by spaces), conllu, or parquet (output of annotate).",
+        autocompletion=choices("text", "lines", "words", "conllu", "parquet"),
+    ),
+]
+OutputFormat = Annotated[
+    str,
+    typer.Option(
+        help="Output format: conllu, json, brackets, or svg.",
+        autocompletion=choices("conllu", "json", "brackets", "svg"),
+    ),
+]
+Decoding = Annotated[
+    str | None,
+    typer.Option(
+        help="dependencies, separate (phrases too), or joint (the best tree of both kinds at "
+        "once). Default: dependencies, or separate with --to brackets.",
+        autocompletion=choices("dependencies", "separate", "joint"),
     ),
 ]
 
@@ -48,24 +79,9 @@ def parse(
     files: Annotated[
         list[str] | None, typer.Argument(help="Files to parse. Default, and -: standard input.")
     ] = None,
-    source: Annotated[
-        str,
-        typer.Option(
-            "--from",
-            help="Input format: text, lines (one sentence per line), words (the same, with words "
-            "separated by spaces), conllu, or parquet (output of annotate).",
-        ),
-    ] = "text",
-    to: Annotated[
-        str, typer.Option(help="Output format: conllu, json, brackets, or svg.")
-    ] = "conllu",
-    decoding: Annotated[
-        str | None,
-        typer.Option(
-            help="dependencies, separate (phrases too), or joint (the best tree of both kinds at "
-            "once). Default: dependencies, or separate with --to brackets."
-        ),
-    ] = None,
+    source: InputFormat = "text",
+    to: OutputFormat = "conllu",
+    decoding: Decoding = None,
     pretokenized: Annotated[
         bool, typer.Option("--pretokenized", help="Same as --from words.")
     ] = False,
@@ -73,7 +89,8 @@ def parse(
         str,
         typer.Option(
             help="Parser: a name or folder, or another parse source, such as spacy:NAME or one of "
-            "a plug-in."
+            "a plug-in.",
+            autocompletion=choices(*names_of("parser")),
         ),
     ] = DEFAULT_PARSER,
     max_words: Annotated[
@@ -175,6 +192,7 @@ def annotate(
         typer.Option(help="Verify this finished folder against its manifest; repeatable."),
     ] = None,
     skip_bad: SkipBad = False,
+    json_file: JsonFile = None,
     device: Device = "cpu",
     imports: Imports = None,
 ) -> None:
@@ -182,7 +200,9 @@ def annotate(
     if check:
         from syntagma.cli.annotation import check_corpora
 
-        typer.echo(f"{check_corpora(check)} sentences verified")
+        n_sentences = check_corpora(check)
+        show(f"{n_sentences} sentences verified")
+        write_json_file(json_file, {"sentences": n_sentences})
         return
     require_encoder(parser)
     from syntagma.parse.corpora.annotator import AnnotationSettings
@@ -207,7 +227,8 @@ def annotate(
         inputs, out, settings, workers=workers, device=device, resume=resume, **where
     )
     show_metrics(asdict(manifest.counts))
-    typer.echo(f"→ {out}")
+    write_json_file(json_file, asdict(manifest.counts))
+    note(f"→ {out}")
 
 
 @app.command(
@@ -226,7 +247,9 @@ def attention(
         typer.Option(help="Text file, or - for standard input; the first text of a pair."),
     ],
     question: Annotated[str, typer.Option(help="Question, or the second text of a pair.")],
-    out: Annotated[Path, typer.Option(callback=file_place, help="Picture to write, .svg.")],
+    out: Annotated[
+        Path, typer.Option(callback=file_place, help="Picture to write, .svg; - for stdout.")
+    ],
     beside: Annotated[
         str | None, typer.Option(help="Another model, to draw next to the first.")
     ] = None,
@@ -278,5 +301,5 @@ def attention(
         given |= {"layer": layer, "head": head, "show": show}
         titles = draw_attention(models, passage, question, **given)
     for title in titles:
-        typer.echo(title)
-    typer.echo(f"→ {out}")
+        note(title)
+    note(f"→ {out}")

@@ -44,6 +44,10 @@ class Exported(NamedTuple):
     size: int
     parity: Parity
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, as in the JSON file of ``export --json``."""
+        return {"folder": str(self.folder), "size": self.size, "parity": self.parity.to_dict()}
+
 
 def export(
     name: ModelName,

@@ -13,9 +13,9 @@ import shutil
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from syntagma.drafts import new_draft
 from syntagma.errors import InputError, MachineError, MissingExtraError
@@ -70,6 +70,10 @@ class BuildReport:
     n_removed: int
     n_problems: int
     seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, as in the JSON file of ``index --json``."""
+        return asdict(self)
 
 
 class _Read(NamedTuple):

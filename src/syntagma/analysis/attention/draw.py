@@ -18,7 +18,7 @@ from syntagma.analysis.systems import distinct_names
 from syntagma.drawing.attention_svg import attention_svg
 from syntagma.drawing.turns_svg import turns_svg
 from syntagma.errors import InputError
-from syntagma.files import read_text
+from syntagma.files import STANDARD_OUTPUTS, read_text
 from syntagma.outputs import write_text
 from syntagma.tasks.choice.chooser import Chooser
 from syntagma.tasks.layout import TextPair
@@ -134,7 +134,7 @@ def _names(models: Sequence[str | Path]) -> list[str]:
 
 
 def _check(out: str | Path) -> None:
-    if Path(out).suffix != SVG:
+    if Path(out).suffix != SVG and str(out) not in STANDARD_OUTPUTS:
         raise InputError(f"{out}: expected a picture as {SVG}; rename it")
 
 

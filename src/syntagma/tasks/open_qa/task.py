@@ -16,7 +16,7 @@ from syntagma.encoders.precision import Precision
 from syntagma.encoders.reference import ModelName
 from syntagma.errors import InputError
 from syntagma.models.open_model import OpenModel
-from syntagma.outputs import write_json
+from syntagma.outputs import is_stream, write_json
 from syntagma.parse.sources.load import AnyParser
 from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.collect import warn_of_skipped
@@ -301,6 +301,8 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
         """Write texts by question id, as for SQuAD, and the candidates to a second file."""
         pairs = list(zip(examples, predictions, strict=True))
         write_json(path, {example.id: answer.text for example, answer in pairs})
+        if is_stream(path):  # It takes one file.
+            return
         nbest: dict[str, list[dict[str, Any]]] = {
             example.id: [asdict(candidate) for candidate in answer.candidates]
             for example, answer in pairs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from syntagma.models.calibration import (
     Calibration,
     Probabilities,
 )
+from syntagma.settings import to_dict
 from syntagma.tasks.spans.answers import SpanPrediction
 from syntagma.tasks.spans.features import rank
 from syntagma.tasks.spans.logistic import Vector, fit_logistic
@@ -61,6 +62,14 @@ class FittedCalibration(Generic[CalibrationT]):
     calibration: CalibrationT
     confidence: CalibrationError
     no_answer: CalibrationError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: the weights, and each error with its interval."""
+        return {
+            "calibration": to_dict(self.calibration),
+            "ece_confidence": self.confidence._asdict(),
+            "ece_no_answer": self.no_answer._asdict(),
+        }
 
 
 def calibration_rows(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagma.models.span_model import SpanHead, SpanModel
-from syntagma.outputs import write_json
+from syntagma.outputs import is_stream, write_json
 from syntagma.syntax.encode import EncodedText
 from syntagma.tasks.comparison.clusters import text_of
 from syntagma.tasks.comparison.comparisons import ACCURACY, ComparedMetric
@@ -213,6 +213,8 @@ class SpanTask(PredictorTask[SpanExample, SpanPrediction, Reader]):
         :meth:`write_abstaining`.
         """
         write_predictions(path, examples, predictions, form="best_predictions")
+        if is_stream(path):  # It takes one file.
+            return
         _write_beside(path, examples, predictions, ("null_odds", "nbest"))
         pairs = zip(examples, predictions, strict=True)
         answers = _answers(DEFAULT_MODE, pairs, self.model.head)
