@@ -37,6 +37,7 @@ from syntagma.text.sentence import Parse, Sentence
 from tests.processes import RUNNING
 
 torch.set_num_threads(1)
+collect_ignore = ["typed"]  # It is checked by a type checker, and never run.
 # The time that an example takes depends on what else is running on the machine.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
