@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import re
 import shutil
 from html import unescape
@@ -282,6 +283,9 @@ def test_the_python_code_of_a_document_runs(document, user, monkeypatch):
         pytest.importorskip("syntagma.integrations.spacy")
     place, variables = user
     monkeypatch.chdir(place)
+    log = logging.getLogger("syntagma")  # A page says how it is configured.
+    for name, value in {"handlers": [], "level": log.level, "propagate": True}.items():
+        monkeypatch.setattr(log, name, value)
     names = dict(variables)
     for number, block in enumerate(blocks(document), start=1):
         # Tests run offline, and any encoder will do.

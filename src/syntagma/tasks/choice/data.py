@@ -16,6 +16,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from syntagma.errors import InputError
+from syntagma.files import STANDARD_INPUT
 from syntagma.tasks.choice.csv_formats import lines, table
 from syntagma.tasks.choice.dream import dream
 from syntagma.tasks.choice.example import Candidates, ChoiceExample
@@ -46,6 +47,11 @@ def _candidates(path: str) -> Candidates:
     file, _, part = (path, "", "") if Path(path).exists() else path.rpartition(PART)
     if not file:
         file, part = path, ""
+    if file == STANDARD_INPUT:
+        raise InputError(
+            f"{file}: the format is known by the name of the file; save the data to a file that "
+            f"ends in {', '.join(READERS)}"
+        )
     if not Path(file).exists():
         raise InputError(f"{file}: no such file or folder; give the path of one")
     name = file.removesuffix(".gz")
