@@ -159,8 +159,8 @@ def calibrate_reader(
 ) -> CalibratedReader:
     """Fit a reader's two numbers to labelled questions, and store them in its settings.
 
-    Questions about passages and questions with several paragraphs each are told apart by the names
-    of the files (:func:`syntagma.tasks.open_qa.data.is_open_qa_file`), and set different numbers.
+    The names of the files say whether a question has one passage or several paragraphs
+    (:func:`syntagma.tasks.open_qa.data.is_open_qa_file`); each kind has numbers of its own.
 
     Args:
         name: the reader.

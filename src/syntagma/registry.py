@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from syntagma.errors import InputError
 from syntagma.plugins import Plugin, find_plugins, import_listed_files
@@ -109,6 +109,34 @@ class Registry(Mapping[str, T], Generic[T]):
             known = nearest(name, list(self))
             raise InputError(f"{prefix}unknown {self.kind} {name!r}; {known}{self.hint()}")
         return self[name]
+
+    def make(self, name: str, *, needs: Sequence[str], written: str = "", **options: Any) -> Any:
+        """Call the part with this name, which is a function or class, and check what it makes.
+
+        Args:
+            name: ``NAME`` or ``NAME:ARGUMENT``; the argument is given as the first one.
+            needs: attributes that the result must have.
+            written: the name as the user wrote it, for messages; ``name`` if not given.
+            options: further arguments.
+
+        Raises:
+            InputError: there is no such part, it fails, or it makes something else.
+        """
+        kind, _, argument = name.partition(":")
+        call: Any = self.find(kind)
+        what = f"{self.kind} {(written or name)!r}"
+        try:
+            made = call(argument, **options)
+        except InputError:
+            raise
+        # It is the code of others, which may raise anything.
+        except Exception as error:
+            raise InputError(f"{what}: cannot be made: {type(error).__name__}: {error}") from error
+        if not all(hasattr(made, attribute) for attribute in needs):
+            raise InputError(
+                f"{what}: expected an object with {' and '.join(needs)}, got {made!r:.60}"
+            )
+        return made
 
     def hint(self) -> str:
         """Return a clause for messages about an unknown name: how it could become known."""

@@ -1,4 +1,4 @@
-"""Edit scripts and the lexicon: how lemmas are learnt from a treebank."""
+"""Edit scripts and the lexicon: how lemmas are learned from a treebank."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ WORDS = [
 ]
 
 
-def test_the_scripts_that_fit_most_words_are_learnt():
+def test_the_scripts_that_fit_most_words_are_learned():
     scripts = learn_scripts(WORDS)
     codes = ScriptCodes(scripts)
     known = {word: scripts[codes[word]] for word in WORDS if codes[word] != ABSENT}

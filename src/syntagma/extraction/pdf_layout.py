@@ -160,7 +160,7 @@ class _Joiner:
         self._margins: dict[int, float] = {}
 
     def add_page(self, lines: list[Line], page: int) -> None:
-        """Add the lines of a page, which may go on with the last paragraph."""
+        """Add the lines of a page; its first lines may continue the last paragraph."""
         if not lines:
             return
         continues = False

@@ -1,4 +1,4 @@
-"""Edit scripts: rules that turn a form into its lemma, learnt from pairs of both.
+"""Edit scripts: rules that turn a form into its lemma, learned from pairs of both.
 
 A script is a string.  ``=be`` says what the lemma is, whatever the form.  Any other says how the
 letters change: the case (``lower``; ``keep`` that of the form; ``title`` and ``upper`` of letters
@@ -6,7 +6,7 @@ in lower case), and what is replaced near the start and near the end.  ``lower|0
 *Parties* into *party*: lower the case, skip 0 letters from the end, cut 3 and put *y* there.
 ``lower|0-2+|0-1+en`` turns *gemacht* into *machen*, ``lower|0-0+|2-1+i`` *sang* into *sing*.
 
-Several scripts may turn one form into one lemma.  The one is learnt that does so for most pairs of
+Several scripts may turn one form into one lemma.  The one is learned that does so for most pairs of
 the treebank: it is the one most likely to be right for words that the treebank lacks.
 """
 
@@ -27,9 +27,9 @@ Case = Literal["lower", "keep", "title", "upper"]
 WHOLE = "="
 """First character of a script that is the lemma itself."""
 MIN_PAIRS = 2
-"""Pairs of form and lemma that a script must be right for to be learnt."""
+"""Pairs of form and lemma that a script must be right for to be learned."""
 MIN_WORDS = 5
-"""A script that is right for fewer pairs is learnt if they are as many words of the treebank."""
+"""A script that is right for fewer pairs is learned if they are as many words of the treebank."""
 LONGEST = 60
 """Longer forms (links, mostly) are their own lemmas; no scripts are sought for them."""
 

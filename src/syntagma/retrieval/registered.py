@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from syntagma.errors import InputError
 from syntagma.registry import WORDS, Registry
 from syntagma.retrieval.retriever import Retriever
 
@@ -54,19 +53,8 @@ def load_retriever(name: str, *, device: str = "cpu") -> Retriever:
     Raises:
         InputError: there is none, it cannot be made, or it is not a retriever.
     """
-    kind, _, argument = name.removeprefix(PREFIX).partition(":")
-    make = RETRIEVERS.find(kind)
-    try:
-        retriever = make(argument, device=device)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"retriever {name!r}: cannot be made: {type(error).__name__}: {error}"
-        ) from error
-    if not (hasattr(retriever, "search") and hasattr(retriever, "passages")):
-        raise InputError(
-            f"retriever {name!r}: expected an object with search and passages, got "
-            f"{retriever!r:.60}"
-        )
+    needs = ("search", "passages")
+    retriever: Retriever = RETRIEVERS.make(
+        name.removeprefix(PREFIX), needs=needs, written=name, device=device
+    )
     return retriever

@@ -187,7 +187,7 @@ def as_source(
         parser: a name as for :func:`load_source`; any object with ``fingerprint`` and
             ``parse_texts``; or any object with ``tag``, such as a tagger of NLTK.
         device: device to compute on, for names.
-        mode: as for :func:`load_source`, for names, parsers of our own, and taggers.
+        mode: as for :func:`load_source`, for names, parsers that were trained here, and taggers.
         heads: whether heads or relations will be read.
         options: how a parser is loaded from the hub, for names.
 

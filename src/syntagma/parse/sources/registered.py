@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Protocol
 
 from syntagma.encoders.named_models import NAMED_MODELS
-from syntagma.errors import InputError
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.registry import WORDS, Registry
 
@@ -31,7 +30,7 @@ KINDS = (
     *("conllu", "parquet", "tacred", "spacy", "stanza", "tagger"),
     *("linear", "random", "noisy", "noisy_tags"),
 )
-"""The part before the colon in names of our own sources (:mod:`syntagma.parse.sources.load`)."""
+"""The part before the colon in names of built-in sources (:mod:`syntagma.parse.sources.load`)."""
 
 PARSERS: Registry[MakeParser] = Registry(
     "parser",
@@ -70,19 +69,6 @@ def make_parser(name: str, *, device: str = "cpu", mode: Mode = "raw") -> ParseS
     Raises:
         InputError: there is none, it cannot be made, or it is not a parse source.
     """
-    kind, _, argument = name.partition(":")
-    make = PARSERS.find(kind)
-    try:
-        source = make(argument, device=device, mode=mode)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"parser {name!r}: cannot be made: {type(error).__name__}: {error}"
-        ) from error
-    if not (hasattr(source, "parse_texts") and hasattr(source, "fingerprint")):
-        raise InputError(
-            f"parser {name!r}: expected an object with fingerprint and parse_texts, got "
-            f"{source!r:.60}"
-        )
+    needs = ("fingerprint", "parse_texts")
+    source: ParseSource = PARSERS.make(name, needs=needs, device=device, mode=mode)
     return source
