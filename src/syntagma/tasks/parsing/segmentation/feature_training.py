@@ -109,8 +109,8 @@ def train(
         width: of a vector.
         importance: weight of each item, ``[n_items]``.
         rule: decision of a rule for each item, 1 or −1, ``[n_items]``.
-        kept: templates of which a quarter of the items keep nothing else: so they also learn to do
-            without the others, which are not known in new words.
+        kept: templates that are left alone, without all others, in a quarter of the items: the
+            others are mostly unknown in new words, and the model must do without them there.
     """
     model = SumClassifier(
         frequent(features, min_count),

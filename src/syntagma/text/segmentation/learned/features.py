@@ -20,13 +20,15 @@ LEFT, RIGHT = 4, 4
 """Characters before and after a place that are looked at one by one."""
 LONGEST = 8
 """Longest known word that is looked for, in characters."""
-RULE_COLUMNS = (18, 19, 20)
-"""Columns of :func:`place_features` with what the rules for English say, and the classes."""
 _PAD = 0x110000
 """Stands for what is outside the run; no character has this number."""
 _N_CLASSES = 16
 _NGRAMS = ((-2, 0), (-1, 1), (0, 2), (-3, 0), (-2, 1), (-1, 2), (0, 3), (-4, 0), (0, 4), (-2, 2))
 """Start and end of the sequences of characters that are looked at, relative to the place."""
+_FIRST_RULE = LEFT + RIGHT + len(_NGRAMS)
+RULE_COLUMNS = (_FIRST_RULE, _FIRST_RULE + 1, _FIRST_RULE + 2)
+"""Columns of :func:`place_features` that a new word has too: the classes of the characters around a
+place, and what the rules for English say.  They come after single characters and sequences."""
 
 _CLASSES = {
     "Lu": 1, "Lt": 1, "Ll": 2, "Lm": 3, "Lo": 3, "Mn": 4, "Mc": 4, "Me": 4, "Nd": 5, "Nl": 6,
