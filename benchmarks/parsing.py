@@ -211,7 +211,7 @@ def rows_of(measurements: Sequence[Measurement]) -> list[dict[str, object]]:
         time_bar, speed_bar = TIME_BARS.get(name), SPEED_BARS.get(name) if peer else None
         rows.append(
             {
-                "": f"{found.parser}, {found.precision}",
+                "": f"{Path(found.parser).name}, {found.precision}",
                 "finds": found.finds,
                 "threads": found.threads,
                 "LAS": "" if found.las is None else f"{found.las:.2f}",
@@ -240,7 +240,10 @@ def main(arguments: Sequence[str] = ()) -> None:
     options.add_argument("--repeat", type=int, default=size(3, 1), help="number of rounds")
     parsers, precisions = present_parsers(), present_precisions()
     options.add_argument(
-        "--parsers", nargs="+", choices=parsers, default=size(parsers, parsers[:1])
+        "--parsers",
+        nargs="+",
+        default=size(parsers, parsers[:1]),
+        help="names, or folders of trained parsers",
     )
     options.add_argument("--precisions", nargs="+", choices=precisions, default=precisions)
     chosen = options.parse_args(arguments)
