@@ -11,7 +11,7 @@ SPHINX := $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh
 EXAMPLE := examples/ferry.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all gate check bench docs docs-links format clean
+.PHONY: help demo test test-slow test-all gate check bench release docs docs-links format clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -36,7 +36,7 @@ demo: $(VENV)/demo  ## read an example passage, answer five questions, draw a pa
 	mkdir -p demo
 	$(BIN)/syntagma answer $(EXAMPLE) --questions examples/ferry.questions --html demo/ferry.html
 
-test: $(VENV)/dev  ## run the quick tests (offline, about two minutes on two cores)
+test: $(VENV)/dev  ## run the quick tests (offline, five minutes on two cores)
 	$(BIN)/syntagma download default
 	$(PYTEST)
 
@@ -51,6 +51,9 @@ test-all: $(VENV)/dev  ## run all tests, those of the hub and of a GPU where the
 gate: $(VENV)/dev  ## score the models that ship; fail if one is worse than its record
 	$(BIN)/syntagma download default
 	$(BIN)/python scripts/gate.py
+
+release: $(VENV)/dev  ## rehearse a release: build, check, install from a local index, say what is left
+	$(BIN)/python scripts/release.py rehearse --out dist
 
 docs: $(VENV)/docs  ## build the site in build/site, run its notebooks, check its links
 	$(BIN)/syntagma download default

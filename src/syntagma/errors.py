@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import metadata
 
 
 class SyntagmaError(Exception):
@@ -46,14 +47,30 @@ class TrainingError(InputError):
 
 
 def install_command(*extras: str) -> str:
-    """Return the command that installs extras, to be run in the folder of Syntagma's source.
+    """Return the command that installs extras, from where the package itself came.
 
-    The package is not in the package index, so its name cannot be given to pip.
-
-    >>> install_command("train", "stats")
-    "pip install -e '.[train,stats]'"
+    >>> install_command("train", "stats").startswith("pip install ")
+    True
     """
-    return f"pip install -e '.[{','.join(extras)}]'"
+    named = f"[{','.join(extras)}]"
+    return f"pip install 'syntagma{named}'" if _is_from_index() else f"pip install -e '.{named}'"
+
+
+def how_to_install(*extras: str) -> str:
+    """Say how extras are installed, and where the command must be run if that matters."""
+    where = "" if _is_from_index() else " in the folder of Syntagma's source"
+    return f"run{where}: {install_command(*extras)}"
+
+
+def _is_from_index() -> bool:
+    """Whether the package was installed from a package index.
+
+    Installers record the place of everything that comes from somewhere else (PEP 610).
+    """
+    try:
+        return metadata.distribution("syntagma").read_text("direct_url.json") is None
+    except metadata.PackageNotFoundError:
+        return False
 
 
 class MissingExtraError(InputError, ImportError):
@@ -68,8 +85,8 @@ class MissingExtraError(InputError, ImportError):
 
     def __init__(self, purpose: str, extra: str) -> None:
         super().__init__(
-            f"{purpose} needs optional packages that are not installed (extra {extra}); run in the "
-            f"folder of Syntagma's source: {install_command(extra)}"
+            f"{purpose} needs optional packages that are not installed (extra {extra}); "
+            f"{how_to_install(extra)}"
         )
 
 

@@ -18,6 +18,11 @@ from syntagma.errors import DamagedFileError, install_command
 ROOT = Path(__file__).parents[2]
 
 
+def test_every_extra_for_users_is_looked_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert {*EXTRAS} == {*project["optional-dependencies"]} - {"dev", "docs"}
+
+
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_every_extra_is_imported_by_the_code(extra):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from syntagma.errors import MissingExtraError, install_command
+from syntagma import errors
+from syntagma.errors import MissingExtraError, how_to_install, install_command
 from tests.builders import dream, squad
 from tests.messages import one_line, says
 
@@ -88,5 +89,11 @@ def test_commands_without_other_packages(run, tmp_path, monkeypatch, package, ar
 def test_extras_are_installed_from_the_source_folder():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["name"] not in install_command("train")
+
+
+def test_whoever_installed_from_an_index_installs_extras_from_it(monkeypatch):
+    monkeypatch.setattr(errors, "_is_from_index", lambda: True)
+    assert install_command("train", "stats") == "pip install 'syntagma[train,stats]'"
+    assert "source" not in how_to_install("train")
     with pytest.raises(ImportError, match="train"):
         raise MissingExtraError("training", "train")

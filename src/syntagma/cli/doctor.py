@@ -12,7 +12,7 @@ from typing import Any
 
 from syntagma import __version__, cpu_threads
 from syntagma.encoders.default import ENCODERS, SHIPPED, find_encoder, shipped
-from syntagma.errors import InputError, SyntagmaError, install_command
+from syntagma.errors import InputError, SyntagmaError, how_to_install
 from syntagma.registry import Registry
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
@@ -26,6 +26,7 @@ EXTRAS = {
     "sentencepiece": ("sentencepiece",),
     "plot": ("matplotlib",),
     "cluster": ("ray",),
+    "documents": ("bm25s", "lxml", "markdown_it", "pypdfium2", "Stemmer"),
     "parsers": ("spacy", "stanza"),
     "haystack": ("haystack",),
     "nltk": ("nltk",),
@@ -46,8 +47,7 @@ def report() -> Iterator[str]:
     yield _export()
     yield from _plugins()
     if missing := _missing_extras():
-        command = install_command(*missing)
-        yield f"extras missing {', '.join(missing)}: in the folder of the source, {command}"
+        yield f"extras missing {', '.join(missing)}: {how_to_install(*missing)}"
     else:
         yield "extras         all installed"
 
@@ -95,7 +95,7 @@ def _serving() -> str:
     from syntagma.encoders.default import DEFAULT, find_encoder, how_to_get
 
     if not all(map(find_spec, EXTRAS["serve"])):
-        return f"its packages are missing: {install_command('serve')}"
+        return f"its packages are missing; {how_to_install('serve')}"
     try:
         if find_encoder(DEFAULT) is None:
             return f"can run with models of your own; for ours, encoder {how_to_get(DEFAULT)}"
@@ -108,7 +108,7 @@ def _export() -> str:
     """Say whether models can be exported, and for which runtime."""
     if all(map(find_spec, EXTRAS["export"])):
         return f"export         to ONNX, checked with onnxruntime {metadata.version('onnxruntime')}"
-    return f"export         not possible: in the folder of the source, {install_command('export')}"
+    return f"export         not possible; {how_to_install('export')}"
 
 
 def _plugins() -> Iterator[str]:
@@ -168,6 +168,7 @@ def _cores() -> str:
 def _models() -> Iterator[str]:
     from syntagma.encoders.config import read_config
     from syntagma.encoders.default import ENCODERS, SHIPPED, find_encoder, how_to_get, shipped
+    from syntagma.encoders.named_models import NAMED_MODELS
     from syntagma.parse.sources.cache import cache_folder
 
     for name in ENCODERS:
@@ -178,7 +179,9 @@ def _models() -> Iterator[str]:
         yield f"encoder        {name}: {where}"
     for name in SHIPPED:
         try:
-            yield f"model          {name}: {read_config(shipped(name)).task}, found"
+            row, task = NAMED_MODELS[name], read_config(shipped(name)).task
+            about = f"{task}, version {row.version}, SHA-256 {row.digest[:16]}…"
+            yield f"model          {name}: {about}"
         except SyntagmaError as error:
             yield f"model          {error}"
     yield f"cache          {cache_folder()}"
