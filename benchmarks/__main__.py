@@ -123,9 +123,12 @@ def main() -> int:
                 for row, column, cell in measured_in(table)
                 if not cell.kept
             ]
-    print("\nBars that are not kept:" if broken else "\nAll bars are kept.", *broken, sep="\n")
+    if broken:
+        print("\nBars that are not kept:", *broken, sep="\n")
+    elif not failed:
+        print("\nAll bars are kept.")
     if failed:
-        print(f"Failed: {', '.join(failed)}")
+        print(f"\nFailed, so nothing is known of their bars: {', '.join(failed)}")
     return 1 if failed else 0
 
 

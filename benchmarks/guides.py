@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import torch
 
+from benchmarks.memory import saved_for_backward
 from benchmarks.quick import size
 from benchmarks.tables import Measured, show
 from benchmarks.timing import rounds
@@ -69,26 +70,6 @@ def batch() -> dict[str, torch.Tensor]:
     }
 
 
-def kept_for_backward(model: GuidedEncoder, inputs: dict[str, torch.Tensor]) -> int:
-    """Return the bytes that a forward pass saves for the backward pass, without weights."""
-    weights = {weight.untyped_storage().data_ptr() for weight in model.parameters()}
-    kept: dict[int, int] = {}
-
-    def keep(tensor: torch.Tensor) -> torch.Tensor:
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in weights:
-            kept[storage.data_ptr()] = storage.nbytes()
-        return tensor
-
-    with (
-        torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
-        autocast(model.device),
-    ):
-        states = model.train()(**inputs).last_hidden_state
-    assert states.requires_grad
-    return sum(kept.values())
-
-
 def step(
     model: GuidedEncoder, optimizer: torch.optim.Optimizer, inputs: dict[str, torch.Tensor]
 ) -> None:
@@ -133,7 +114,7 @@ def measure(
         if name in changes:
             changes[name](model)
         parameters[name] = sum(p.numel() for p in model.parameters())
-        kept[name] = kept_for_backward(model, inputs)
+        kept[name] = saved_for_backward(model, inputs)
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True)
         callables[f"{name} | training step"] = partial(step, model, optimizer, inputs)
         callables[f"{name} | inference"] = partial(infer, model, inputs)

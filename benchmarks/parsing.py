@@ -56,8 +56,8 @@ TIME_BARS = {
     ("default-parser", "as one tree"): 1.8,
 }
 """The longest time that a parser is to take, relative to its encoder alone."""
-SPEED_BARS = {("fast-parser", "dependencies"): 0.7}
-"""The lowest speed that a parser is to have, relative to spaCy."""
+SPEED_BARS = {("fast-parser", "dependencies", "int8"): 0.7}
+"""The lowest speed that a parser is to have in its own precision, relative to spaCy."""
 SPACY = "spaCy"
 SPACY_BATCHES = (64, 256, 1024)
 
@@ -208,7 +208,8 @@ def rows_of(measurements: Sequence[Measurement]) -> list[dict[str, object]]:
         encoder = by_key.get((found.parser, ENCODER, found.precision, found.threads))
         peer = by_key.get((SPACY, "dependencies", "float32", found.threads))
         name = (found.parser, found.finds)
-        time_bar, speed_bar = TIME_BARS.get(name), SPEED_BARS.get(name) if peer else None
+        time_bar = TIME_BARS.get(name)
+        speed_bar = SPEED_BARS.get((*name, found.precision)) if peer else None
         rows.append(
             {
                 "": f"{Path(found.parser).name}, {found.precision}",

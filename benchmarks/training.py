@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.autograd.graph import saved_tensors_hooks
 from transformers import AutoModel
 
+from benchmarks.memory import saved_for_backward
 from benchmarks.quick import size
 from benchmarks.tables import show
 from benchmarks.timing import rounds
@@ -78,20 +78,9 @@ def main() -> None:
 
 def saved_mebibytes(model: nn.Module, length: int) -> float:
     """Return the MiB that a forward pass saves for the backward pass, without weights."""
-    weights = {weight.data_ptr() for weight in model.parameters()}
-    kept: dict[int, int] = {}
-
-    def keep(tensor: torch.Tensor) -> torch.Tensor:
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in weights:
-            kept[storage.data_ptr()] = storage.nbytes()
-        return tensor
-
     pieces = torch.full((PIECES // length, length), 1000)
-    with saved_tensors_hooks(keep, lambda tensor: tensor), autocast(pieces.device):
-        states = model(input_ids=pieces, attention_mask=pieces.bool()).last_hidden_state
-    del states
-    return sum(kept.values()) / 2**20
+    inputs = {"input_ids": pieces, "attention_mask": pieces.bool()}
+    return saved_for_backward(model, inputs) / 2**20
 
 
 def encoder() -> Any:
