@@ -124,15 +124,21 @@ class Pool:
                 await asyncio.wait({following, end}, return_when=asyncio.FIRST_COMPLETED)
                 if end.done():
                     raise WorkerDiedError
-                await self._do(worker, following.result())
+                batch = following.result()
+                while batch:
+                    batch = await self._do(worker, batch)
         finally:
             self._count_ready(-1)
             if following is not None and not following.cancel() and not following.cancelled():
                 # It was taken from the queue at the moment of death. `_do` empties what it took.
                 self.batcher.put_back(following.result())
 
-    async def _do(self, worker: Worker, batch: list[Ticket]) -> None:
-        """Let a worker do a batch, which is empty afterwards."""
+    async def _do(self, worker: Worker, batch: list[Ticket]) -> list[Ticket]:
+        """Let a worker do a batch, which is empty afterwards; return the next one, if jobs wait.
+
+        It is taken before clients get their answers: sending these takes this process some
+        milliseconds, in which the worker would wait.
+        """
         job = batch[0].job
         start = time.monotonic()
         payloads = [ticket.job.payload for ticket in batch]
@@ -146,7 +152,9 @@ class Pool:
                 if late and not call.done() and all(ticket.result.done() for ticket in batch):
                     log.warning("a worker is stopped: nobody waits for its batch any longer")
                     worker.kill()
-            _deliver(batch, call.result())
+            outcomes = call.result()
+            following = self.batcher.take()
+            _deliver(batch, outcomes)
         except WorkerDiedError:
             self._after_death(batch)
             raise
@@ -159,6 +167,7 @@ class Pool:
         seconds = time.monotonic() - start
         self.batcher.finished(n_jobs, seconds)
         self.metrics.batch_seconds.labels(job.operation).observe(seconds)
+        return following
 
     def _after_death(self, batch: Sequence[Ticket]) -> None:
         """Put the jobs of a worker that died back, unless one of them may be the cause."""
