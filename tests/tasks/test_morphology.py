@@ -185,6 +185,16 @@ def test_one_of_both_can_be_learned(data, tiny_encoder):
         assert other not in task.model.config.labels
 
 
+def test_what_the_treebank_has_can_be_asked_for(data, tiny_encoder):
+    settings = experiment("parsing", data, tiny_encoder, head={"morphology": ["auto"]})
+    examples = read_treebank(data)
+    labels = ParsingTask.new(settings, examples).model.config.labels
+    assert {"feats", "lemmas", "lexicon"} <= set(labels)
+    bare = [replace(each, gold=replace(each.gold, morphology=None)) for each in examples]
+    labels = ParsingTask.new(settings, bare).model.config.labels
+    assert not {"feats", "lemmas", "lexicon"} & set(labels)
+
+
 def test_a_treebank_without_morphology_cannot_teach_it(data, tiny_encoder):
     bare = [replace(each, gold=replace(each.gold, morphology=None)) for each in read_treebank(data)]
     for name in ("feats", "lemmas"):

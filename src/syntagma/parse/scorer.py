@@ -22,7 +22,7 @@ from syntagma.parse.shapes import N_SHAPES
 from syntagma.parse.span_scorer import GoldSpans, PhraseDecoding, SpanScorer, margin_loss
 from syntagma.text.alignment import ABSENT, pool
 
-MorphologyLabel = Literal["feats", "lemmas"]
+MorphologyLabel = Literal["feats", "lemmas", "auto"]
 """What a parser may predict of each word besides its tags."""
 
 
@@ -44,7 +44,8 @@ class ParserHead:
         span_share: λ, the weight of span scores against arc scores in joint decoding.
         span_weight: weight of the phrase loss relative to the other losses.
         views: what to train on if the treebank has both phrases and dependencies.
-        morphology: what to predict of each word besides its tags: ``feats``, ``lemmas`` or both.
+        morphology: what to predict of each word besides its tags: ``feats``, ``lemmas`` or both, or
+            ``auto``: those that the treebank has.
         morphology_width: width of the representation from which these are predicted.
         spaced_words: whether words with spaces inside, such as ``10 000``, are read as one word
             rather than as their parts; taken from the treebank, not to be set.

@@ -27,7 +27,8 @@ def collect_labels(
         parses: the trees of the treebank.
         phrases: whether to collect labels of phrases.
         morphology: ``feats``, for which labels are whole bundles of features, and ``lemmas``, for
-            which labels are edit scripts; these come with a ``lexicon``.
+            which labels are edit scripts; these come with a ``lexicon``; ``auto`` is those that the
+            treebank has.
 
     Returns:
         Sorted labels by column; edit scripts by their frequency.
@@ -42,6 +43,14 @@ def collect_labels(
     chains = {span.label for parse in parses for span in collapse_chains(parse.constituents or ())}
     if phrases and chains:
         labels["constituents"] = sorted(chains)
+    if "auto" in morphology:
+        present = {
+            name
+            for name in ("feats", "lemmas")
+            for parse in parses
+            if set(getattr(parse, name) or ()) - {UNKNOWN}
+        }
+        morphology = sorted(present.union(morphology) - {"auto"})
     if "feats" in morphology:
         # Here `_` is a label like others: the word has no features.
         labels["feats"] = sorted({label for parse in parses for label in parse.feats or ()})
