@@ -12,6 +12,7 @@ from syntagma.errors import InputError
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.source import ParseSource
 from syntagma.parse.sources.stream import ParsedSentence, parse_file
+from syntagma.parse.sources.tokenizers import TokenizedSource
 from syntagma.progress import DELAY, progress_bar
 from syntagma.text.brackets import format_brackets
 from syntagma.text.json_format import format_json
@@ -60,9 +61,10 @@ def write_parses(
     if to not in (*FORMATS, "svg"):
         raise InputError(f"--to: expected one of {', '.join(FORMATS)}, svg; got {to!r}")
     if to == "brackets":
-        if not isinstance(parser, JointParser):
+        own = parser.parser if isinstance(parser, TokenizedSource) else parser
+        if not isinstance(own, JointParser):
             raise InputError(f"--to brackets needs a parser with phrases, such as {DEFAULT_PARSER}")
-        if parser.decoding == "dependencies":
+        if own.decoding == "dependencies":
             raise InputError("--to brackets needs --decoding separate or joint")
     found = (item for path in paths for item in parse_file(path, parser, kind=kind))
     if to == "svg":

@@ -56,6 +56,21 @@ OutputFormat = Annotated[
         autocompletion=choices("conllu", "json", "brackets", "svg"),
     ),
 ]
+TextLanguage = Annotated[
+    str,
+    typer.Option(
+        help="Language of the text, such as fr, for a parser of several. Default: detected for "
+        "each file, and said."
+    ),
+]
+TextTokenizer = Annotated[
+    str,
+    typer.Option(
+        help="Cut the text into sentences and words by another tokenizer: spacy:NAME (a "
+        "pipeline or a language, as in spacy:fr), stanza:LANGUAGE, or whitespace. Default: as "
+        "the parser's treebank does."
+    ),
+]
 Decoding = Annotated[
     str | None,
     typer.Option(
@@ -72,6 +87,7 @@ Decoding = Annotated[
         "syntagma parse --from conllu treebank.conllu --to json",
         "syntagma parse news.txt --to svg --decoding joint > trees.svg",
         "syntagma parse news.txt --parser spacy:en_core_web_sm",
+        "syntagma parse nouvelles.txt --parser runs/french --tokenizer spacy:fr",
         "echo 'Nobody slept.' | syntagma parse",
     )
 )
@@ -97,6 +113,8 @@ def parse(
         int, typer.Option(help="Parse longer sentences in parts of at most this many words.")
     ] = MAX_WORDS,
     precision: TextPrecision = "",
+    lang: TextLanguage = "",
+    tokenizer: TextTokenizer = "",
     device: Device = "cpu",
     imports: Imports = None,
 ) -> None:
@@ -112,6 +130,8 @@ def parse(
         "--decoding": decoding is not None,
         "--max-words": max_words != MAX_WORDS,
         "--precision": bool(precision),
+        "--lang": bool(lang),
+        "--tokenizer": bool(tokenizer),
     }
     if source == "parquet":
         if not files:
@@ -122,10 +142,12 @@ def parse(
 
         write_corpora(files or [], to=to, out=sys.stdout)
         return
+    _check_cutting(lang, tokenizer, "words" if pretokenized else source)
     require_encoder(parser)
     from syntagma.cli.printing import write_parses
     from syntagma.encoders.reference import find_model
     from syntagma.parse.sources.load import load_parser, load_source
+    from syntagma.parse.sources.tokenizers import TokenizedSource, find_tokenizer
 
     where: dict[str, Any] = {
         "kind": "words" if pretokenized else source,
@@ -140,12 +162,34 @@ def parse(
         write_parses(files or ["-"], other, **where)
         return
     how = decoding or ("separate" if to == "brackets" else "dependencies")
-    options: dict[str, Any] = {
-        "max_words": max_words,
-        "precision": precision or None,
-        "decoding": how,
-    }
-    write_parses(files or ["-"], load_parser(ref, device=device, **options), **where)
+    # Before the parser, which takes longer to load.
+    cut_by = find_tokenizer(tokenizer) if tokenizer else None
+    own = load_parser(
+        ref,
+        device=device,
+        max_words=max_words,
+        precision=precision or None,
+        decoding=how,
+        lang=lang,
+    )
+    write_parses(files or ["-"], own if cut_by is None else TokenizedSource(own, cut_by), **where)
+
+
+def _check_cutting(lang: str, tokenizer: str, source: str) -> None:
+    """Check the options that say how text is cut.
+
+    Raises:
+        InputError: they contradict each other, or the text is cut already.
+    """
+    if lang and tokenizer:
+        raise InputError(
+            "--lang chooses how the parser cuts text, and --tokenizer cuts it in its place; omit "
+            "one of the two"
+        )
+    if tokenizer and source != "text":
+        raise InputError(
+            f"--tokenizer cuts running text, and --from {source} is cut; omit one of the two"
+        )
 
 
 @app.command(

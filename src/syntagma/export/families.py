@@ -304,12 +304,12 @@ class ParserFamily(Family):
 
     def made_rows(self, passages: Sequence[Passage]) -> Iterator[Any]:
         """Yield the sentences of the passages, then those of the questions."""
-        segmenter = self.predictor.segmenter
+        languages = self.predictor.languages
         for text, _ in passages:
-            yield from segment(text, segmenter=segmenter)
+            yield from segment(text, segmenter=languages.segmenter_for(text))
         for _, questions in passages:
             for question in questions:
-                yield from segment(question, segmenter=segmenter)
+                yield from segment(question, segmenter=languages.segmenter_for(question))
 
     def example_rows(self, examples: Sequence[Any]) -> list[Any]:
         """Return the sentences of a treebank."""

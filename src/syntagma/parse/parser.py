@@ -11,7 +11,6 @@ from typing import Any, Literal, Self, get_args, overload
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from syntagma.batches import batched, call_cost_on, token_budget_batches
 from syntagma.checks import require_several, require_string
@@ -26,16 +25,16 @@ from syntagma.parse.decode import DecodedSentence, DecodingMode, decode
 from syntagma.parse.encode import EncodedSentence, SentenceEncoder
 from syntagma.parse.fingerprint import fingerprint_of_model, fingerprint_of_saved
 from syntagma.parse.head_rules import heads_by_rule
+from syntagma.parse.languages import LABEL, Languages
 from syntagma.parse.long_sentences import cut_sentence, join_sentence
 from syntagma.parse.morphology import MorphologyLabels
 from syntagma.parse.phrases import expand_chains
 from syntagma.parse.scorer import ParserModel, WordStates
 from syntagma.parse.spaced_words import join_parts, split_at_spaces
+from syntagma.parse.windows import score_in_windows
 from syntagma.progress import chunks, steps
 from syntagma.text.limits import MAX_WORDS, part_starts
-from syntagma.text.segmentation.saved import SEGMENTATION, SavedSegmenter
 from syntagma.text.segmentation.segment import segment
-from syntagma.text.segmentation.segmenter import Segmenter
 from syntagma.text.sentence import Parse, Sentence
 
 log = logging.getLogger(__name__)
@@ -66,7 +65,8 @@ class JointParser:
             independently; ``joint`` finds the one tree that is best as both.  A parser trained on
             phrases only always finds phrases.  It derives heads from them by rule, with the
             relations ``root`` and ``dep`` and without probabilities.
-        segmenter: cuts raw text into sentences and words; by default the rules for English.
+        languages: what cuts raw text into sentences and words, by language; by default English by
+            rules.
 
     Raises:
         InputError: a setting is out of range, or ``decoding`` asks for phrases and the parser was
@@ -82,7 +82,7 @@ class JointParser:
         max_words: int = MAX_WORDS,
         precision: Precision | None = None,
         decoding: DecodingMode = "dependencies",
-        segmenter: Segmenter | None = None,
+        languages: Languages | None = None,
     ) -> None:
         if max_words < 1:
             raise InputError(f"max_words must be at least 1, got {max_words}")
@@ -98,7 +98,7 @@ class JointParser:
             )
         self.model = model.eval()
         self.encoder = SentenceEncoder(tokenizer)
-        self.segmenter = segmenter
+        self.languages = languages or Languages({"en": None})
         self.budget = budget
         self.max_words = max_words
         self.precision = precision
@@ -113,27 +113,35 @@ class JointParser:
 
     @classmethod
     def from_pretrained(
-        cls, name: ModelName = DEFAULT_PARSER, *, device: str = "cpu", **options: Any
+        cls,
+        name: ModelName = DEFAULT_PARSER,
+        *,
+        device: str = "cpu",
+        lang: str = "",
+        **options: Any,
     ) -> Self:
         """Load a saved parser.
 
         Args:
             name: a shipped parser, a folder of the task ``parsing``, or a hub name.
             device: device to compute on.
+            lang: ISO 639-1 code of the language of all texts, for a parser of several; otherwise
+                the language of each text is detected.
             options: further arguments of the constructor; and those of Transformers, as for
                 :meth:`syntagma.encoders.model.SyntagmaModel.from_pretrained` (``device_map`` means
                 the same as ``device``).
 
         Raises:
-            InputError: there is no such parser, or no such device.
+            InputError: there is no such parser or device, or the parser does not know the language.
         """
         ref = find_model(name, take_hub_options(options))
         placement = take_placement(options)
         device = str(placement.device(device))
         model: Any = ParserModel.load_saved(ref, task="parsing")
         model = placement.apply(model, device=device, saved_dtype=ref.saved_dtype)
-        if (path := ref.folder / SEGMENTATION).is_file():
-            options = {"segmenter": SavedSegmenter.read(path).segmenter()} | options
+        codes = model.config.labels.get(LABEL)
+        languages = Languages.read(ref.folder, None if codes is None else tuple(codes))
+        options = {"languages": languages.choose(lang) if lang else languages} | options
         return cls(model, load_tokenizer(ref, model.config.encoder), **options)
 
     def with_phrases(self) -> JointParser:
@@ -143,6 +151,20 @@ class JointParser:
         # A shallow copy shares the model.
         other = copy.copy(self)
         other.decoding = "separate"
+        return other
+
+    def for_language(self, lang: str) -> JointParser:
+        """Return a parser with the same weights for texts in one language.
+
+        Args:
+            lang: ISO 639-1 code of a language that the parser was trained on.
+
+        Raises:
+            InputError: it was not.
+        """
+        other = copy.copy(self)
+        other.languages = self.languages.choose(lang)
+        other.__dict__.pop("fingerprint", None)
         return other
 
     # A string is an iterable of strings as well; this signature comes first.
@@ -177,7 +199,8 @@ class JointParser:
             InputError: ``text`` is not a string.
         """
         require_string(text, "text")
-        return self.parse(segment(text, mode=mode, segmenter=self.segmenter))
+        segmenter = None if mode == "words" else self.languages.segmenter_for(text)
+        return self.parse(segment(text, mode=mode, segmenter=segmenter))
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -185,12 +208,16 @@ class JointParser:
 
         For a parser that was loaded from a folder, the files there are hashed.
         """
-        options: dict[str, Any] = {"max_words": self.max_words, "decoding": self.decoding}
+        options: dict[str, Any] = {
+            "max_words": self.max_words,
+            "decoding": self.decoding,
+            "lang": self.languages.chosen,
+        }
         ref = self.model.source
         # The folder may have been removed since, or its path be relative to another directory.
         if ref is not None and (ref.folder / WEIGHTS).is_file():
             return fingerprint_of_saved(ref.folder, **options)
-        return fingerprint_of_model(self.model, self.segmenter, **options)
+        return fingerprint_of_model(self.model, self.languages, **options)
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
         """Segment and parse running texts, many at a time, in constant memory.
@@ -215,7 +242,9 @@ class JointParser:
         for chunk in batched(texts, TEXTS_PER_CHUNK):
             for text in chunk:
                 require_string(text, "text")
-            sentences = [segment(text, segmenter=self.segmenter) for text in chunk]
+            sentences = [
+                segment(text, segmenter=self.languages.segmenter_for(text)) for text in chunk
+            ]
             parses = iter(self.parse(chain.from_iterable(sentences)))
             for sentences_of_text in sentences:
                 yield list(islice(parses, len(sentences_of_text)))
@@ -330,52 +359,12 @@ class JointParser:
 
     def _score(self, batch: Sequence[EncodedSentence]) -> WordStates:
         if len(batch[0]) > self.max_content:
-            return self._score_long(batch[0])
+            return score_in_windows(self.model, self.encoder, batch[0], self.max_content)
         tensors = {
             name: value.to(self.model.device) for name, value in self.encoder.collate(batch).items()
         }
         states: WordStates = self.model(**tensors).states
         return states
-
-    def _score_long(self, item: EncodedSentence) -> WordStates:
-        """Score a sentence that exceeds the encoder's limit, in windows that overlap by half.
-
-        Each piece takes its state from the window in which it is furthest from an edge.
-        """
-        size = self.max_content
-        stride = size // 2
-        starts = list(range(0, max(len(item) - size, 0) + stride, stride))
-        starts[-1] = len(item) - size
-        windows = [
-            EncodedSentence(
-                item.pieces[s : s + size], item.word_of_piece[s : s + size], item.shapes
-            )
-            for s in starts
-        ]
-        begin = len(self.encoder.prefix)
-        pieces: list[Tensor] = []
-        root: Tensor | None = None
-        for number, (start, window) in enumerate(zip(starts, windows, strict=True)):
-            tensors = self.encoder.collate([window])
-            states = self.model.encoder(
-                input_ids=tensors["input_ids"].to(self.model.device),
-                attention_mask=tensors["attention_mask"].to(self.model.device),
-            ).last_hidden_state
-            root = states[:, 0] if root is None else root
-            # This window provides the pieces up to the middle of its overlap with the next one.
-            left = 0 if number == 0 else (starts[number - 1] + size + start) // 2
-            last = number + 1 == len(starts)
-            right = len(item) if last else (start + size + starts[number + 1]) // 2
-            pieces.append(states[:, begin + left - start : begin + right - start])
-        assert root is not None
-        device = self.model.device
-        return self.model.score_pieces(
-            torch.cat(pieces, 1),
-            root,
-            torch.from_numpy(item.word_of_piece).unsqueeze(0).to(device),
-            torch.from_numpy(item.shapes).unsqueeze(0).to(device),
-            torch.tensor([len(item.shapes)], device=device),
-        )
 
 
 def _checked(sentences: Any) -> Iterator[Sentence]:

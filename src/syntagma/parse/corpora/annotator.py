@@ -18,6 +18,7 @@ from syntagma.parse.corpora.manifest import ENDING, ShardEntry, checksum
 from syntagma.parse.corpora.records import Record
 from syntagma.parse.corpora.shards import ShardWriter
 from syntagma.parse.fingerprint import fingerprint_of_saved
+from syntagma.parse.languages import Languages
 from syntagma.parse.parser import JointParser
 from syntagma.parse.scorer import ParserHead
 from syntagma.parse.sources.load import load_parser, load_source
@@ -25,7 +26,6 @@ from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.settings import build
 from syntagma.text.limits import MAX_WORDS
 from syntagma.text.segmentation.segment import segment
-from syntagma.text.segmentation.segmenter import Segmenter
 from syntagma.text.sentence import Parse, Sentence
 
 MODES = {"lines": "lines", "words": "words"}
@@ -121,7 +121,7 @@ class Annotator:
             return
         mode = MODES.get(self.settings.kind, "raw")
         # The sentences of all records are parsed as one stream, so that batches are full.
-        sentences = [_segment(record, mode, self.source.segmenter) for record in records]
+        sentences = [_segment(record, mode, self.source.languages) for record in records]
         stream = self.source.parse_stream(chain.from_iterable(sentences))
         for sentences_of_record in sentences:
             yield list(islice(stream, len(sentences_of_record)))
@@ -142,10 +142,11 @@ class Annotator:
             )
 
 
-def _segment(record: Record, mode: str, segmenter: Segmenter | None) -> Sequence[Sentence]:
+def _segment(record: Record, mode: str, languages: Languages) -> Sequence[Sentence]:
     """Segment a record, unless its sentences are given."""
     if record.sentences is not None:
         return record.sentences
+    segmenter = None if mode == "words" else languages.segmenter_for(record.text)
     return segment(record.text, mode=mode, segmenter=segmenter)
 
 

@@ -150,7 +150,7 @@ def parse_of_span(span: Any) -> Parse:
     Args:
         span: the sentence, a ``spacy.tokens.Span`` with heads.
     """
-    tokens = [token for token in span if not token.is_space]
+    tokens = _words(span)
     # spaCy numbers tokens through the document, white space tokens included.
     number = {token.i: index for index, token in enumerate(tokens, start=1)}
     heads = []
@@ -162,11 +162,7 @@ def parse_of_span(span: Any) -> Parse:
         heads.append(0 if head.i == token.i else number.get(head.i, 0))
     heads = list(single_root(heads))
     return Parse(
-        Sentence(
-            tuple(token.text for token in tokens),
-            tuple(token.idx for token in tokens),
-            tuple(token.idx + len(token.text) for token in tokens),
-        ),
+        sentence_of_span(span),
         tuple(heads),
         tuple(
             "root" if head == 0 else token.dep_ or "_"
@@ -175,6 +171,24 @@ def parse_of_span(span: Any) -> Parse:
         tuple(token.pos_ or "_" for token in tokens),
         tuple(token.tag_ or "_" for token in tokens),
     )
+
+
+def sentence_of_span(span: Any) -> Sentence:
+    """Convert the words of a sentence of a spaCy document; tokens of white space are dropped.
+
+    Args:
+        span: the sentence, a ``spacy.tokens.Span``.
+    """
+    tokens = _words(span)
+    return Sentence(
+        tuple(token.text for token in tokens),
+        tuple(token.idx for token in tokens),
+        tuple(token.idx + len(token.text) for token in tokens),
+    )
+
+
+def _words(span: Any) -> list[Any]:
+    return [token for token in span if not token.is_space]
 
 
 class StanzaSource:
@@ -190,11 +204,12 @@ class StanzaSource:
         self.name = name
 
     @classmethod
-    def load(cls, language: str) -> Self:
+    def load(cls, language: str, *, processors: str = "tokenize,pos,lemma,depparse") -> Self:
         """Load the pipeline of a language; its models must have been downloaded before.
 
         Args:
             language: language code, such as ``en``.
+            processors: what the pipeline does.
 
         Raises:
             InputError: the models are missing.
@@ -207,7 +222,7 @@ class StanzaSource:
         try:
             pipeline = stanza.Pipeline(
                 language,
-                processors="tokenize,pos,lemma,depparse",
+                processors=processors,
                 # Never download anything without being asked to.
                 download_method=None,
                 verbose=False,
@@ -240,27 +255,48 @@ class StanzaSource:
             for document in self.pipeline.bulk_process(batch):
                 yield [self._parse(sentence) for sentence in document.sentences]
 
+    def cut(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
+        """Yield the sentences of texts, without trees.
+
+        Args:
+            texts: running texts.
+        """
+        for batch in batched(texts, BATCH_SIZE):
+            for document in self.pipeline.bulk_process(batch):
+                yield [_sentence_of_stanza(sentence) for sentence in document.sentences]
+
     def _parse(self, sentence: Any) -> Parse:
         words = sentence.words
         if any(word.head is None for word in words):
             raise InputError(f"stanza:{self.name} has no dependency parser")
-        starts: list[int] = []
-        ends: list[int] = []
-        for token in sentence.tokens:
-            # Multi-word tokens: if the words spell the token ("ca" + "n't"), each gets its own part
-            # of the characters.  Otherwise ("de" + "le" for French "du") each gets all of them.
-            spelled = sum(len(word.text) for word in token.words) == (
-                token.end_char - token.start_char
-            )
-            position = token.start_char
-            for word in token.words:
-                starts.append(position if spelled else token.start_char)
-                position += len(word.text)
-                ends.append(position if spelled else token.end_char)
         return Parse(
-            Sentence(tuple(word.text for word in words), tuple(starts), tuple(ends)),
+            _sentence_of_stanza(sentence),
             single_root([int(word.head) for word in words]),
             tuple(word.deprel or "_" for word in words),
             tuple(word.upos or "_" for word in words),
             tuple(word.xpos or "_" for word in words),
         )
+
+
+def _sentence_of_stanza(sentence: Any) -> Sentence:
+    """Convert the words of a sentence of Stanza.
+
+    If the words of a multi-word token spell it ("ca" + "n't"), each gets its own part of the
+    characters.  Otherwise ("de" + "le" for French "du") each gets all of them.
+    """
+    forms: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    ranges: list[tuple[int, int]] = []
+    for token in sentence.tokens:
+        parts = [word.text for word in token.words]
+        spelled = sum(map(len, parts)) == token.end_char - token.start_char
+        if len(parts) > 1:
+            ranges.append((len(forms), len(forms) + len(parts)))
+        position = token.start_char
+        for part in parts:
+            starts.append(position if spelled else token.start_char)
+            position += len(part)
+            ends.append(position if spelled else token.end_char)
+        forms += parts
+    return Sentence(tuple(forms), tuple(starts), tuple(ends), multiword=tuple(ranges))

@@ -10,6 +10,7 @@ from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.encoders.hub_options import NONE, HubOptions, take_hub_options
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
+from syntagma.parse.languages import files_in
 from syntagma.parse.sources.adapters import SpacySource, StanzaSource
 from syntagma.parse.sources.cache import CachedSource, ParseCache, cache_folder
 from syntagma.parse.sources.controls import ChainSource, NoisySource, RandomTreeSource
@@ -19,7 +20,6 @@ from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.parse.sources.tacred import TacredSource
 from syntagma.parse.sources.tagger import Tagger, TaggerSource, gives_trees
 from syntagma.parse.sources.treebank import CorpusSource, StoredSource, TreebankSource
-from syntagma.text.segmentation.saved import SEGMENTATION
 
 if TYPE_CHECKING:
     from syntagma.parse.parser import JointParser
@@ -244,7 +244,7 @@ def needed_source(name: str, *, trees: bool) -> str:
     if kind in ("linear", "random", "tagger"):
         return "linear"
     ref = find_model(name)
-    return "linear" if ref.kind == "model" and not (ref.folder / SEGMENTATION).is_file() else name
+    return "linear" if ref.kind == "model" and not files_in(ref.folder) else name
 
 
 def identify(name: str, source: ParseSource) -> dict[str, str]:

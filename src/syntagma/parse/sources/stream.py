@@ -16,6 +16,7 @@ from syntagma.files import BYTE_ORDER_MARK, read_lines
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.source import ParseSource
 from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
+from syntagma.text.language import SAMPLE
 from syntagma.text.segmentation.layout import PARAGRAPH_BREAK
 from syntagma.text.segmentation.segment import segment_stream
 from syntagma.text.sentence import Parse, Sentence
@@ -122,8 +123,9 @@ def _parse_lines(
     if not isinstance(parser, JointParser):
         yield from _parse_paragraphs(chain([first_text], lines), parser, offset, marks)
         return
-    chunks = chain([first_text], lines)
-    found = segment_stream(chunks, mode=MODES[kind], segmenter=parser.segmenter)
+    begin, chunks = _peek(chain([first_text], lines))
+    segmenter = None if kind == "words" else parser.languages.segmenter_for(begin)
+    found = segment_stream(chunks, mode=MODES[kind], segmenter=segmenter)
     for text, sentences in found:
         pending += [_Pending(sentence, text, offset, marks.take()) for sentence in sentences]
         marks.leave(text)
@@ -132,6 +134,16 @@ def _parse_lines(
             yield from _parse_pending(pending, parser)
             pending = []
     yield from _parse_pending(pending, parser)
+
+
+def _peek(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
+    """Return the beginning of a text, by which its language is known, and all of its lines."""
+    read: list[str] = []
+    for line in lines:
+        read.append(line)
+        if sum(map(len, read)) >= SAMPLE:
+            break
+    return "".join(read), chain(read, lines)
 
 
 class _Marks:

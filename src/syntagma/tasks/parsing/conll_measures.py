@@ -57,6 +57,8 @@ def raw_scores(parser: JointParser, files: Iterable[Sequence[TreeExample]]) -> d
 def _raw_score(parser: JointParser, examples: Sequence[TreeExample]) -> dict[str, FScore]:
     gold = _sources(examples)
     texts = [document.text for document in raw_documents(gold)]
+    if (language := examples[0].language) in parser.languages.codes:
+        parser = parser.for_language(language)
     system = (
         TreebankSentence.from_parse(parse, text=text)
         for text, parses in zip(texts, parser.parse_texts(texts), strict=True)

@@ -23,6 +23,7 @@ from syntagma.outputs import write_text
 from syntagma.parse.bracket_scores import BracketScore
 from syntagma.parse.decode import DecodingMode
 from syntagma.parse.encode import EncodedSentence
+from syntagma.parse.languages import LABEL
 from syntagma.parse.parser import JointParser
 from syntagma.parse.phrases import collapse_chains
 from syntagma.parse.scorer import ParserModel
@@ -42,7 +43,7 @@ from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.parsing.conll_measures import raw_file_scores, raw_scores
 from syntagma.tasks.parsing.labels import WordCodes, collect_labels
 from syntagma.tasks.parsing.sample import SAMPLE
-from syntagma.tasks.parsing.segmentation.learn import segmenter_for
+from syntagma.tasks.parsing.segmentation.by_language import known_languages, learned_languages
 from syntagma.tasks.parsing.tree_scores import bracket_score, score_trees
 from syntagma.tasks.parsing.treebanks import (
     TreeExample,
@@ -55,7 +56,6 @@ from syntagma.tasks.task import Features, Task
 from syntagma.text.alignment import ABSENT
 from syntagma.text.brackets import format_brackets
 from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
-from syntagma.text.segmentation.saved import SEGMENTATION
 from syntagma.text.sentence import Parse
 
 log = logging.getLogger(__name__)
@@ -146,7 +146,8 @@ class ParsingTask(Task[TreeExample, Parse]):
                 [example.gold for example in examples],
                 phrases=head.views != "dependencies",
                 morphology=head.morphology,
-            ),
+            )
+            | {LABEL: known_languages(examples)},
             hidden_dropout=experiment.hidden_dropout,
             attention_dropout=experiment.attention_dropout,
             num_hidden_layers=experiment.num_hidden_layers,
@@ -157,7 +158,7 @@ class ParsingTask(Task[TreeExample, Parse]):
                 tokenizer,
                 precision=experiment.training.precision,
                 decoding=_decoding(model),
-                segmenter=segmenter_for([each.source for each in examples], head.segmentation),
+                languages=learned_languages(examples, head.segmentation),
             )
         )
 
@@ -362,8 +363,7 @@ class ParsingTask(Task[TreeExample, Parse]):
     def save(self, folder: Path, *, bits: int | None = None, rank: int = 0) -> None:
         """Write model, tokenizer, and what was learned about segmentation."""
         super().save(folder, bits=bits, rank=rank)
-        if self.parser.segmenter is not None:
-            self.parser.segmenter.write(folder / SEGMENTATION)
+        self.parser.languages.write(folder)
 
     def write_predictions(
         self, examples: Sequence[TreeExample], predictions: Sequence[Parse], path: Path

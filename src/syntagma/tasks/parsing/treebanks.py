@@ -22,6 +22,7 @@ from syntagma.text.sentence import Parse
 log = logging.getLogger(__name__)
 
 BRACKETS = (".ptb", ".mrg", ".brackets")
+NAMED_AS_UD = re.compile(r"([a-z]{2,3})(?:_[a-z0-9]+)?-ud-")
 GENRE = re.compile(r"(?:[A-Z]+_)?[A-Za-z]+")
 ENOUGH = 4
 """From this length on, a sentence without any common word shows that two files do not correspond.
@@ -43,6 +44,8 @@ class TreeExample:
         agrees: whether phrases and dependencies are compatible, so that one joint tree has both.
         document: id of the document that the sentence is from (``# newdoc id`` of CoNLL-U); empty
             if the treebank names none.
+        language: ISO code of its language, which the file's name begins with if it is one of
+            Universal Dependencies (``fr_sequoia-ud-train.conllu``); empty for other names.
     """
 
     key: str
@@ -52,6 +55,8 @@ class TreeExample:
     agrees: bool = False
     # Not in the repr, from which the fingerprint of the data is computed: it is derived from rows.
     document: str = field(default="", repr=False)
+    # Nor this: the file may be renamed.
+    language: str = field(default="", repr=False)
 
 
 def read_treebank(path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:
@@ -69,13 +74,14 @@ def read_treebank(path: str | Path, *, skip_bad: bool = False) -> list[TreeExamp
     """
     examples: list[TreeExample] = []
     bad = 0
-    document = ""
+    document, language = "", language_of_file(path)
     for number, example in enumerate(_examples(str(path)), start=1):
         # The comment stands before the first sentence of a document only.
         if example.rows is not None:
             document = example.rows.comment("newdoc id") or document
         try:
-            examples.append(replace(example.checked(number), document=document))
+            found = example.checked(number)
+            examples.append(replace(found, document=document, language=language))
         except InputError as error:
             if not skip_bad:
                 raise BadExampleError(str(error)) from error
@@ -128,6 +134,16 @@ class _Candidate:
         phrases = brackets.constituents
         gold = replace(gold, constituents=phrases)
         return TreeExample(key, gold, rows, brackets, agrees=agree(phrases, gold.heads))
+
+
+def language_of_file(path: str | Path) -> str:
+    """Return the language that the name of a treebank begins with; empty if it does not.
+
+    >>> language_of_file("data/fr_sequoia-ud-train.conllu.gz"), language_of_file("mine.conllu")
+    ('fr', '')
+    """
+    found = NAMED_AS_UD.match(Path(split_pair(str(path))[0]).name)
+    return found[1] if found else ""
 
 
 def genre_of(example: TreeExample) -> str:

@@ -1,0 +1,54 @@
+"""Score a sentence that is longer than its encoder's input."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from syntagma.parse.encode import EncodedSentence, SentenceEncoder
+from syntagma.parse.scorer import ParserModel, WordStates
+
+
+def score_in_windows(
+    model: ParserModel, encoder: SentenceEncoder, item: EncodedSentence, size: int
+) -> WordStates:
+    """Score a sentence in windows that overlap by half.
+
+    Each piece takes its state from the window in which it is furthest from an edge.
+
+    Args:
+        model: the scoring model.
+        encoder: makes its batches.
+        item: the sentence.
+        size: number of pieces in a window, without special pieces.
+    """
+    stride = size // 2
+    starts = list(range(0, max(len(item) - size, 0) + stride, stride))
+    starts[-1] = len(item) - size
+    windows = [
+        EncodedSentence(item.pieces[s : s + size], item.word_of_piece[s : s + size], item.shapes)
+        for s in starts
+    ]
+    begin = len(encoder.prefix)
+    pieces: list[Tensor] = []
+    root: Tensor | None = None
+    for number, (start, window) in enumerate(zip(starts, windows, strict=True)):
+        tensors = encoder.collate([window])
+        states = model.encoder(
+            input_ids=tensors["input_ids"].to(model.device),
+            attention_mask=tensors["attention_mask"].to(model.device),
+        ).last_hidden_state
+        root = states[:, 0] if root is None else root
+        # This window provides the pieces up to the middle of its overlap with the next one.
+        left = 0 if number == 0 else (starts[number - 1] + size + start) // 2
+        last = number + 1 == len(starts)
+        right = len(item) if last else (start + size + starts[number + 1]) // 2
+        pieces.append(states[:, begin + left - start : begin + right - start])
+    assert root is not None
+    return model.score_pieces(
+        torch.cat(pieces, 1),
+        root,
+        torch.from_numpy(item.word_of_piece).unsqueeze(0).to(model.device),
+        torch.from_numpy(item.shapes).unsqueeze(0).to(model.device),
+        torch.tensor([len(item.shapes)], device=model.device),
+    )

@@ -1,0 +1,54 @@
+"""Learn how text is cut from treebanks of one language or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from syntagma.errors import InputError
+from syntagma.parse.languages import UNKNOWN, Languages
+from syntagma.tasks.parsing.segmentation.learn import segmenter_for
+from syntagma.tasks.parsing.treebanks import TreeExample
+
+
+def known_languages(examples: Sequence[TreeExample]) -> list[str]:
+    """Return the languages that the names of treebank files state, sorted.
+
+    Args:
+        examples: the sentences of all files.
+    """
+    return sorted({example.language for example in examples} - {UNKNOWN})
+
+
+def learned_languages(
+    examples: Sequence[TreeExample], how: Literal["auto", "learned", "english"]
+) -> Languages:
+    """Learn how each language of the treebanks is cut.
+
+    Files whose name states no language are in the language of the others.
+
+    Args:
+        examples: the sentences of all files.
+        how: the setting ``head.segmentation``.
+
+    Raises:
+        InputError: the others are in several languages; or segmentation is to be learned from
+            brackets.
+    """
+    by_language: dict[str, list[TreeExample]] = {}
+    known = known_languages(examples)
+    for example in examples:
+        code = example.language or (known[0] if len(known) == 1 else UNKNOWN)
+        by_language.setdefault(code, []).append(example)
+    if len(known) > 1 and UNKNOWN in by_language:
+        raise InputError(
+            f"data.train: by their names, some files are in {', '.join(known)}, and others state "
+            f"no language; name all of them as Universal Dependencies does, as in "
+            f"{known[0]}_mine-ud-train.conllu"
+        )
+    return Languages(
+        {
+            code: segmenter_for([each.source for each in found], how)
+            for code, found in sorted(by_language.items())
+        }
+    )

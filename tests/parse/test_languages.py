@@ -1,0 +1,177 @@
+"""A parser of several languages, and text in a language that it does not know."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from syntagma.errors import InputError
+from syntagma.evaluation import evaluate
+from syntagma.parse.languages import MAX_CHECKED, Languages, files_in
+from syntagma.parse.parser import JointParser
+from syntagma.tasks.parsing.segmentation.learn import learn_segmenter
+from syntagma.tasks.parsing.task import ParsingTask
+from syntagma.tasks.parsing.treebanks import read_treebank
+from syntagma.text.conllu import read_conllu
+from tests.builders import experiment
+from tests.languages import TEXTS
+from tests.messages import naming
+
+# "du" stands for two words here, as in French.
+FRENCH = """# text = Le bac du port part.
+1\tLe\tle\tDET\t_\t_\t2\tdet\t_\t_
+2\tbac\tbac\tNOUN\t_\t_\t6\tnsubj\t_\t_
+3-4\tdu\t_\t_\t_\t_\t_\t_\t_\t_
+3\tde\tde\tADP\t_\t_\t5\tcase\t_\t_
+4\tle\tle\tDET\t_\t_\t5\tdet\t_\t_
+5\tport\tport\tNOUN\t_\t_\t2\tnmod\t_\t_
+6\tpart\tpartir\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
+7\t.\t.\tPUNCT\t_\t_\t6\tpunct\t_\t_
+
+"""
+ENGLISH = """# text = The ferry of Ann left.
+1\tThe\tthe\tDET\t_\t_\t2\tdet\t_\t_
+2\tferry\tferry\tNOUN\t_\t_\t5\tnsubj\t_\t_
+3\tof\tof\tADP\t_\t_\t4\tcase\t_\t_
+4\tAnn\tAnn\tPROPN\t_\t_\t2\tnmod\t_\t_
+5\tleft\tleave\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
+6\t.\t.\tPUNCT\t_\t_\t5\tpunct\t_\t_
+
+"""
+
+
+@pytest.fixture(scope="module")
+def treebanks(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("treebanks")
+    files = {"fr": folder / "fr_mine-ud-train.conllu", "en": folder / "en_mine-ud-train.conllu"}
+    files["fr"].write_text(FRENCH * 24, encoding="utf-8")
+    files["en"].write_text(ENGLISH * 24, encoding="utf-8")
+    return files
+
+
+@pytest.fixture(scope="module")
+def french(treebanks):
+    return learn_segmenter(list(read_conllu(treebanks["fr"]))).segmenter()
+
+
+@pytest.fixture(scope="module")
+def folder(treebanks, tiny_encoder, tmp_path_factory):
+    """A parser of two languages, not trained."""
+    examples = [example for path in treebanks.values() for example in read_treebank(path)]
+    settings = experiment(
+        "parsing", treebanks["fr"], tiny_encoder, head={"segmentation": "learned"}
+    )
+    folder = tmp_path_factory.mktemp("parsers") / "two"
+    folder.mkdir()
+    ParsingTask.new(settings, examples).save(folder)
+    return folder
+
+
+def forms(parses):
+    return [parse.sentence.forms for parse in parses]
+
+
+@pytest.fixture
+def said(caplog):
+    caplog.set_level(logging.WARNING, logger="syntagma")
+    return lambda: [record.getMessage() for record in caplog.records]
+
+
+def test_each_language_is_cut_as_its_treebank_does(folder):
+    assert files_in(folder) == ["segmentation-en.safetensors", "segmentation-fr.safetensors"]
+    parser = JointParser.from_pretrained(folder, lang="fr")
+    assert forms(parser.parse_text("Le bac du port part.")) == [
+        ("Le", "bac", "de", "le", "port", "part", ".")
+    ]
+    assert "du" in forms(parser.for_language("en").parse_text("Le bac du port part."))[0]
+    assert parser.fingerprint != parser.for_language("en").fingerprint
+
+
+def test_the_language_of_a_text_is_detected_and_said_once(folder, said):
+    parser = JointParser.from_pretrained(folder)
+    (one, two) = parser.parse_texts([TEXTS["fr"], TEXTS["en"]])
+    assert len(one) == len(two) == 1
+    list(parser.parse_texts([TEXTS["fr"]]))
+    assert len(said()) == 2
+    assert naming_all(said()[0], "fr --lang")
+    assert naming_all(said()[1], "en --lang")
+
+
+def naming_all(message, words):
+    return all(word in message for word in words.split())
+
+
+def test_a_chosen_language_is_not_questioned(folder, said):
+    parser = JointParser.from_pretrained(folder, lang="fr")
+    list(parser.parse_texts([TEXTS["en"], TEXTS["de"]]))
+    assert said() == []
+
+
+def test_text_that_is_too_short_is_not_guessed_silently(folder, said):
+    JointParser.from_pretrained(folder).parse_text("Oui.")
+    (message,) = said()
+    assert naming_all(message, "cannot Oui. en --lang")
+
+
+def test_a_foreign_text_is_said_once_for_each_language(folder, said):
+    parser = JointParser.from_pretrained(folder)
+    list(parser.parse_texts([TEXTS["ar"], TEXTS["ar"], TEXTS["tr"]]))
+    foreign = [message for message in said() if "trained on" in message]
+    assert len(foreign) == 2
+    assert naming_all(foreign[0], "ar en fr --tokenizer")
+
+
+def test_an_unknown_language_is_an_error_that_names_those_known(folder):
+    with pytest.raises(InputError, match=naming("'de' en fr spacy:de")):
+        JointParser.from_pretrained(folder, lang="de")
+
+
+def test_the_parser_that_ships_says_that_a_text_is_foreign(said):
+    languages = Languages({"en": None})
+    assert languages.segmenter_for(TEXTS["en"]) is None
+    assert said() == []
+    languages.segmenter_for(TEXTS["de"])
+    (message,) = said()
+    assert naming_all(message, "de en --tokenizer spacy:de whitespace")
+
+
+def test_only_the_first_texts_are_looked_at(said):
+    languages = Languages({"en": None})
+    for _ in range(MAX_CHECKED):
+        languages.segmenter_for(TEXTS["en"])
+    languages.segmenter_for(TEXTS["de"])
+    assert said() == []
+
+
+def test_a_parser_whose_treebank_states_no_language_reads_any(french, said):
+    languages = Languages({"": french})
+    assert languages.codes == ()
+    assert languages.segmenter_for(TEXTS["de"]) is french
+    assert languages.choose("de").segmenter_for(TEXTS["fr"]) is french
+    assert said() == []
+
+
+def test_files_without_a_language_belong_to_the_only_one(treebanks, tmp_path, tiny_encoder):
+    other = tmp_path / "more.conllu"
+    other.write_text(FRENCH * 2, encoding="utf-8")
+    examples = [each for path in (treebanks["fr"], other) for each in read_treebank(path)]
+    task = ParsingTask.new(
+        experiment("parsing", other, tiny_encoder, head={"segmentation": "english"}), examples
+    )
+    assert task.parser.languages.codes == ("fr",)
+    assert task.model.config.labels["languages"] == ["fr"]
+
+
+def test_files_without_a_language_beside_two_are_an_error(treebanks, tmp_path, tiny_encoder):
+    other = tmp_path / "more.conllu"
+    other.write_text(FRENCH * 2, encoding="utf-8")
+    paths = (*treebanks.values(), other)
+    examples = [each for path in paths for each in read_treebank(path)]
+    with pytest.raises(InputError, match=naming("data.train en fr -ud-train.conllu")):
+        ParsingTask.new(experiment("parsing", other, tiny_encoder), examples)
+
+
+def test_raw_text_of_a_treebank_is_cut_in_its_language(folder, treebanks):
+    for path in treebanks.values():
+        assert evaluate(folder, [path], raw=True)["words_f1"] == 100
