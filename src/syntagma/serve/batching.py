@@ -158,20 +158,15 @@ class Batcher:
     async def next_batch(self) -> list[Ticket]:
         """Wait for jobs, and for others to join them; return a batch of one kind and model."""
         while True:
-            if batch := self.take():
-                return batch
             lane, seconds = self._oldest()
+            if lane is not None and seconds <= 0:
+                return self._take(lane)
             changed = self._changed
             try:
                 async with asyncio.timeout(None if lane is None else seconds):
                     await changed.wait()
             except TimeoutError:
                 pass
-
-    def take(self) -> list[Ticket]:
-        """Return a batch that may leave at once; empty if there is none."""
-        lane, seconds = self._oldest()
-        return self._take(lane) if lane is not None and seconds <= 0 else []
 
     def _oldest(self) -> tuple[_Lane | None, float]:
         """Return the lane to serve next, and the seconds until its batch may leave."""

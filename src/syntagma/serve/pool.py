@@ -124,21 +124,15 @@ class Pool:
                 await asyncio.wait({following, end}, return_when=asyncio.FIRST_COMPLETED)
                 if end.done():
                     raise WorkerDiedError
-                batch = following.result()
-                while batch:
-                    batch = await self._do(worker, batch)
+                await self._do(worker, following.result())
         finally:
             self._count_ready(-1)
             if following is not None and not following.cancel() and not following.cancelled():
                 # It was taken from the queue at the moment of death. `_do` empties what it took.
                 self.batcher.put_back(following.result())
 
-    async def _do(self, worker: Worker, batch: list[Ticket]) -> list[Ticket]:
-        """Let a worker do a batch, which is empty afterwards; return the next one, if jobs wait.
-
-        It is taken before clients get their answers: sending these takes this process some
-        milliseconds, in which the worker would wait.
-        """
+    async def _do(self, worker: Worker, batch: list[Ticket]) -> None:
+        """Let a worker do a batch, which is empty afterwards."""
         job = batch[0].job
         start = time.monotonic()
         payloads = [ticket.job.payload for ticket in batch]
@@ -152,9 +146,7 @@ class Pool:
                 if late and not call.done() and all(ticket.result.done() for ticket in batch):
                     log.warning("a worker is stopped: nobody waits for its batch any longer")
                     worker.kill()
-            outcomes = call.result()
-            following = self.batcher.take()
-            _deliver(batch, outcomes)
+            _deliver(batch, call.result())
         except WorkerDiedError:
             self._after_death(batch)
             raise
@@ -167,7 +159,6 @@ class Pool:
         seconds = time.monotonic() - start
         self.batcher.finished(n_jobs, seconds)
         self.metrics.batch_seconds.labels(job.operation).observe(seconds)
-        return following
 
     def _after_death(self, batch: Sequence[Ticket]) -> None:
         """Put the jobs of a worker that died back, unless one of them may be the cause."""
