@@ -193,7 +193,7 @@ class Operations:
 
     def _segmented(self, text: str, model: str) -> list[Sentence]:
         """Return the sentences of a text, as a parser cuts it; those of recent texts are kept."""
-        segmenter = self.loaded.parsers[model].segmenter
+        segmenter = self.loaded.parsers[model].languages.segmenter_for(text)
         key = _digest(text), "" if segmenter is None else segmenter.fingerprint
         sentences = self._sentences.get(key)
         if sentences is None:
