@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 from benchmarks.served import Client, head, receive
 
 NEAR = 1e-5
-"""Greatest difference of a number from that of the same request alone."""
+"""Greatest difference of a number from that of the same request alone; relative if it is over 1."""
 WRONG_SHARE = 0.1
 BUSY = (429, 503)
 """Refusals after which a client tries again."""
@@ -197,7 +198,7 @@ def _lines_of(whole: dict[str, Any]) -> list[Any]:
 def is_near(found: Any, expected: Any) -> bool:
     """Whether two values of JSON are equal, numbers with a fraction nearly."""
     if isinstance(found, float) and isinstance(expected, int | float):
-        return abs(found - expected) <= NEAR
+        return math.isclose(found, expected, rel_tol=NEAR, abs_tol=NEAR)
     if isinstance(found, dict) and isinstance(expected, dict):
         return found.keys() == expected.keys() and all(
             is_near(value, expected[key]) for key, value in found.items()
