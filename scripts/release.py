@@ -217,6 +217,11 @@ def left_to_do(notes: Sequence[str]) -> list[str]:
         )
     if LINKS in notes:
         steps.append("make the links of README.md absolute, or the index's page has dead ones")
+    if "is not in the Python package index" in read("docs/install.md"):
+        steps.append(
+            "write `pip install syntagma` into README.md and docs/install.md, which say that the "
+            "package is not in the index"
+        )
     if f"## {version} (unreleased)" in read("CHANGELOG.md"):
         steps.append(f"write the day of release into CHANGELOG.md: ## {version} (YEAR-MONTH-DAY)")
     return [
