@@ -93,7 +93,9 @@ class Languages:
 
     def _detect(self, text: str) -> str:
         """Return the language of a text among those of the parser, and say so once for each."""
-        found = language_of(text, self.codes)
+        likeliest = language_of(text)
+        known = likeliest is None or likeliest.code in self.codes
+        found = likeliest if known else language_of(text, self.codes)
         if found is None:
             code = self.codes[0]
             self._say(
@@ -102,7 +104,7 @@ class Languages:
                 f"the language (--lang, lang=): {' or '.join(self.codes)}",
             )
             return code
-        if not self._report_foreign(language_of(text)):
+        if not self._report_foreign(likeliest):
             self._say(
                 found.code,
                 f"a text is in {found.code}, as it seems ({found.probability:.0%}); set the "
