@@ -30,6 +30,7 @@ LAYERS = [
     {"runs"},
     {"training"},
     {"evaluation"},
+    {"packing"},
     {"analysis"},
     {"studies"},
     {"report"},

@@ -364,29 +364,3 @@ def _score_run(
         predictions = task.predict(examples)
     with write_folder(place) as draft:
         write_scores(task, parts, predictions, draft)
-
-
-def pack(name: ModelName, out: str | Path, *, bits: int = 4, rank: int = 0) -> int:
-    """Write a small copy of a model: only what differs from its published encoder.
-
-    Args:
-        name: of the model, see :func:`open_model`.
-        out: the folder to write; it must not exist.
-        bits: 4 or 8 for each weight that moved.
-        rank: store the differences of matrices as products of this rank, for models trained with
-            LoRA; 0 stores all their values.
-
-    Returns:
-        Size of the weights in bytes.
-
-    Raises:
-        InputError: there is no such model, or the folder exists.
-    """
-    if bits not in (4, 8):
-        raise InputError(f"--bits must be 4 or 8, got {bits}")
-    if rank < 0:
-        raise InputError(f"--rank must be at least 1, or 0 for no factors, got {rank}")
-    task = open_model(name)
-    with write_folder(out) as draft:
-        task.save(draft, bits=bits, rank=rank)
-        return sum(path.stat().st_size for path in draft.rglob("*.safetensors"))

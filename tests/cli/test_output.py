@@ -90,7 +90,7 @@ def test_quiet_json_leaves_stderr_empty(run, scored, option):
 
 def test_quiet_prints_results_but_not_what_was_done(run, scored, tmp_path, monkeypatch):
     assert "exact" in run(*scored, "--quiet")[1]
-    monkeypatch.setattr("syntagma.evaluation.pack", lambda *_, **__: 2_000_000)
+    monkeypatch.setattr("syntagma.packing.pack", lambda *_, **__: 2_000_000)
     monkeypatch.setattr("syntagma.report.write.write_report", lambda *_, **__: None)
     assert run("pack", "MODEL", "--out", tmp_path / "small")[1].startswith("2.0 MB")
     page = ["report", "RUN", "--out", tmp_path / "page"]

@@ -7,7 +7,8 @@ import shutil
 import pytest
 
 from syntagma.errors import DamagedFileError, InputError
-from syntagma.evaluation import evaluate, pack
+from syntagma.evaluation import evaluate
+from syntagma.packing import pack
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.load import needed_source
 from syntagma.parse.sources.stream import parse_file

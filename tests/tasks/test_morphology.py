@@ -14,7 +14,8 @@ import pytest
 from syntagma.cli.printing import write_parses
 from syntagma.encoders.cpu.int8 import has_int8
 from syntagma.errors import DamagedFileError, InputError
-from syntagma.evaluation import evaluate, pack, score_predictions
+from syntagma.evaluation import evaluate, score_predictions
+from syntagma.packing import pack
 from syntagma.parse.morphology import Lemmatizer, MorphologyLabels, PredictedMorphology
 from syntagma.parse.parser import JointParser
 from syntagma.tasks.parsing.task import ParsingTask

@@ -10,8 +10,9 @@ import pytest
 from syntagma.analysis.compare import compare_runs
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
-from syntagma.evaluation import evaluate, open_model, pack, predict
+from syntagma.evaluation import evaluate, open_model, predict
 from syntagma.models.span_model import SpanModel
+from syntagma.packing import pack
 from syntagma.tasks.experiment import DataSettings
 from syntagma.tasks.open_qa.reader import OpenReader
 from syntagma.tasks.open_qa.task import OpenQaTask

@@ -17,7 +17,8 @@ from syntagma.analysis.attention.observation import observe_reading, sentences_o
 from syntagma.analysis.attention.word_scores import answer_scores
 from syntagma.cli import main
 from syntagma.encoders.reference import find_model
-from syntagma.evaluation import evaluate, open_model, pack, predict, score_predictions
+from syntagma.evaluation import evaluate, open_model, predict, score_predictions
+from syntagma.packing import pack
 from syntagma.report.answers import read_and_answer
 from syntagma.tasks.layout import TextPair
 from syntagma.training.run import train

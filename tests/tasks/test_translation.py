@@ -15,8 +15,9 @@ pytest.importorskip("sacrebleu")
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
-from syntagma.evaluation import open_model, pack
+from syntagma.evaluation import open_model
 from syntagma.models.translation_model import TranslationModel
+from syntagma.packing import pack
 from syntagma.tasks.translation.sample import SAMPLE
 from syntagma.tasks.translation.vocabulary import learn_vocabulary
 from syntagma.training.run import train

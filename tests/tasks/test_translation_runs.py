@@ -15,9 +15,10 @@ pytest.importorskip("sacrebleu")
 from syntagma.analysis.compare import compare_runs
 from syntagma.encoders.load import encoder_weights
 from syntagma.errors import InputError
-from syntagma.evaluation import evaluate, open_model, pack, predict
+from syntagma.evaluation import evaluate, open_model, predict
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.translation_model import TranslationModel
+from syntagma.packing import pack
 from syntagma.tasks.translation.sample import upper
 from syntagma.tasks.translation.task import Translation, Translator
 from syntagma.training.run import train

@@ -306,14 +306,28 @@ def calibrate(
     write_json_file(json_file, found.to_dict())
 
 
-@app.command(epilog=examples("syntagma pack runs/squad_sg-net --out small --bits 4"))
+@app.command(
+    epilog=examples(
+        "syntagma pack runs/squad_sg-net --out small --bits 4",
+        "syntagma pack runs/morphology --out small --like default-parser",
+    )
+)
 def pack(
     run: Annotated[str, typer.Argument(help="Folder of a model or run, or a hub name.")],
     out: Annotated[Path, typer.Option(help="Folder to write.")],
-    bits: Annotated[int, typer.Option(help="Bits per changed weight: 4 or 8.")] = 4,
+    bits: Annotated[
+        int | None, typer.Option(help="Bits per changed weight: 4 or 8. Default: 4.")
+    ] = None,
     rank: Annotated[
-        int, typer.Option(help="Store changes of matrices with this rank, for models from LoRA.")
-    ] = 0,
+        int | None,
+        typer.Option(help="Store changes of matrices with this rank, for models from LoRA."),
+    ] = None,
+    like: Annotated[
+        str,
+        typer.Option(
+            help="A small copy that the model was trained from: what is equal is stored as there."
+        ),
+    ] = "",
     json_file: JsonFile = None,
     imports: Imports = None,
 ) -> None:
@@ -321,9 +335,9 @@ def pack(
 
     It stores only the difference to the published encoder, which is needed to load it.
     """
-    from syntagma.evaluation import pack as run_pack
+    from syntagma.packing import pack as run_pack
 
-    size = run_pack(run, out, bits=bits, rank=rank)
+    size = run_pack(run, out, bits=bits, rank=rank, like=like)
     show(f"{size / 1e6:.1f} MB → {out}")
     write_json_file(json_file, {"folder": str(out), "size": size})
 

@@ -196,6 +196,38 @@ def expand(
     return weights
 
 
+def keep_stored(
+    small: Mapping[str, Tensor],
+    weights: Mapping[str, Tensor],
+    stored: Mapping[str, Tensor],
+    stored_weights: Mapping[str, Tensor],
+) -> dict[str, Tensor]:
+    """Store weights that another model shares exactly as that model stores them.
+
+    Rounding a second time would change them: a product of rounded factors has other factors.
+
+    Args:
+        small: the reduced weights, from :func:`compact`.
+        weights: the weights in full.
+        stored: the reduced weights of the other model, with the same bits and rank.
+        stored_weights: its weights in full.
+    """
+    kept = {
+        name
+        for name, weight in weights.items()
+        if name in stored_weights and torch.equal(weight, stored_weights[name])
+    }
+    parts = {name for name in small if _weight_of(name) not in kept}
+    same = {name for name in stored if _weight_of(name) in kept}
+    found = {name: small[name] for name in parts} | {name: stored[name] for name in same}
+    return {name: found[name] for name in sorted(found)}
+
+
+def _weight_of(part: str) -> str:
+    """Return the name of the weight that a stored tensor belongs to."""
+    return part.partition("::")[0]
+
+
 def _restored(small: Mapping[str, Tensor], name: str, shape: torch.Size, *, bits: int) -> Tensor:
     """Return a stored tensor.
 

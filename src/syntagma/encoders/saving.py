@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from syntagma.encoders import compact
 from syntagma.encoders.default import CONFIG, WEIGHTS, sha256
 from syntagma.encoders.load import encoder_weights, save_tokenizer
 from syntagma.encoders.model_card import README, CardSettings, read_card, write_card
+from syntagma.encoders.qa_models import weights_of
 from syntagma.encoders.reference import ModelRef, find_model, full_name
 from syntagma.encoders.saved_config import DIGEST, FORMAT, absolute_base, is_own
 from syntagma.errors import InputError
@@ -92,6 +93,27 @@ def write_model(
     # A fitted threshold may be infinite, which `write_json` would turn into null.
     write_text(folder / CONFIG, json.dumps(values, indent=2, default=str) + "\n")
     _write_card(model, folder, checked, is_new=card is not None)
+
+
+def keep_stored(folder: Path, model: Any, like: ModelRef) -> None:
+    """Store what a model shares with a compact one exactly as it is stored there.
+
+    Args:
+        folder: the model was written there with the bits and the rank of the other.
+        model: the model.
+        like: the compact model.
+    """
+    path = folder / WEIGHTS
+    weights = compact.keep_stored(
+        load_file(path),
+        model.weights(),
+        load_file(like.folder / WEIGHTS),
+        weights_of(like, model.encoder_class),
+    )
+    with write_file(path) as draft:
+        save_file(weights, draft, metadata={"format": "pt"})
+    values = read_json(folder / CONFIG) | {DIGEST: sha256(path)}
+    write_text(folder / CONFIG, json.dumps(values, indent=2) + "\n")
 
 
 def _base_of(model: Any) -> ModelRef:

@@ -15,6 +15,8 @@ from syntagma.encoders.cpu.int8 import has_int8
 from syntagma.encoders.model import SyntagmaModel
 from syntagma.encoders.model_card import CardKind
 from syntagma.encoders.precision import Precision, require_precision
+from syntagma.encoders.qa_models import weights_of
+from syntagma.encoders.reference import ModelRef
 from syntagma.errors import InputError
 from syntagma.parse.biaffine import Biaffine, SharedDropout
 from syntagma.parse.morphology_scorer import MorphologyScorer
@@ -133,6 +135,9 @@ class ParserModel(SyntagmaModel):
         config: model configuration.  Its ``labels`` must contain ``relations``, ``upos`` and
             ``xpos``; with ``constituents``, the model has a span scorer; with ``feats`` or
             ``lemmas`` (edit scripts), it has a scorer for them.
+
+    Attributes:
+        pretrained_keys: parameters outside the encoder that were loaded from a trained parser.
     """
 
     default_task = "parsing"
@@ -147,6 +152,7 @@ class ParserModel(SyntagmaModel):
 
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
+        self.pretrained_keys: set[str] = set()
         head = self.head
         width = config.encoder.hidden_size
         self.shape_embeddings = nn.Embedding(N_SHAPES, width)
@@ -173,6 +179,16 @@ class ParserModel(SyntagmaModel):
             for part in (self.representation, self.arcs, self.relations):
                 part.requires_grad_(False)
         self.post_init()
+
+    def continue_from(self, ref: ModelRef) -> None:
+        """Load the weights of a saved parser; scorers that it lacks keep their new weights.
+
+        Args:
+            ref: the parser.
+        """
+        missing, _ = self.load_weights(weights_of(ref))
+        self.pretrained_keys = self.state_dict().keys() - set(missing)
+        self._built_on = ref
 
     @property
     def own_precision(self) -> Precision:

@@ -6,7 +6,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -15,15 +15,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.outputs import write_text
 from syntagma.parse.bracket_scores import BracketScore
-from syntagma.parse.decode import DecodingMode
 from syntagma.parse.encode import EncodedSentence
-from syntagma.parse.languages import LABEL
 from syntagma.parse.parser import JointParser
 from syntagma.parse.phrases import collapse_chains
 from syntagma.parse.scorer import ParserModel
@@ -39,11 +36,11 @@ from syntagma.tasks import BREAKDOWNS
 from syntagma.tasks.comparison.clusters import text_of
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import ARCS, BRACKETS, HEADS
-from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.experiment import SAVED, Experiment
 from syntagma.tasks.parsing.conll_measures import raw_file_scores, raw_scores
-from syntagma.tasks.parsing.labels import WordCodes, collect_labels
+from syntagma.tasks.parsing.labels import WordCodes
+from syntagma.tasks.parsing.new_parser import continue_parser, full_decoding, new_parser
 from syntagma.tasks.parsing.sample import SAMPLE
-from syntagma.tasks.parsing.segmentation.by_language import known_languages, learned_languages
 from syntagma.tasks.parsing.tree_scores import bracket_score, score_trees
 from syntagma.tasks.parsing.treebanks import (
     TreeExample,
@@ -121,7 +118,7 @@ class ParsingTask(Task[TreeExample, Parse]):
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TreeExample]) -> Self:
-        """Create a parser with the examples' labels.
+        """Create a parser with the examples' labels, or continue from a saved one.
 
         Raises:
             InputError: a setting is impossible, or there is no such encoder.
@@ -131,36 +128,8 @@ class ParsingTask(Task[TreeExample, Parse]):
             raise InputError("head.mask_token_id: is set from the encoder; omit it")
         if head.spaced_words:
             raise InputError("head.spaced_words: is set from the treebank; omit it")
-        tokenizer = load_tokenizer(experiment.encoder_ref)
-        model = ParserModel.from_encoder(
-            experiment.encoder_ref,
-            task=cls.name,
-            head=replace(
-                head,
-                mask_token_id=tokenizer.mask_token_id or 0,
-                spaced_words=any(
-                    len(form.split()) > 1 for each in examples for form in each.gold.sentence.forms
-                ),
-            ),
-            labels=collect_labels(
-                [example.gold for example in examples],
-                phrases=head.views != "dependencies",
-                morphology=head.morphology,
-            )
-            | {LABEL: known_languages(examples)},
-            hidden_dropout=experiment.hidden_dropout,
-            attention_dropout=experiment.attention_dropout,
-            num_hidden_layers=experiment.num_hidden_layers,
-        )
-        return cls(
-            JointParser(
-                model,
-                tokenizer,
-                precision=experiment.training.precision,
-                decoding=_decoding(model),
-                languages=learned_languages(examples, head.segmentation),
-            )
-        )
+        make = continue_parser if experiment.preset == SAVED else new_parser
+        return cls(make(experiment, examples))
 
     @classmethod
     def from_pretrained(
@@ -180,7 +149,7 @@ class ParsingTask(Task[TreeExample, Parse]):
         if parser:
             raise InputError(f"{ref.name}: is a parser itself; omit the parser {parser!r}")
         loaded = JointParser.from_pretrained(ref, device=device, precision=precision)
-        loaded.decoding = _decoding(loaded.model)
+        loaded.decoding = full_decoding(loaded.model)
         return cls(loaded)
 
     @classmethod
@@ -393,8 +362,3 @@ def _double_arguments(parses: Iterable[Parse]) -> dict[str, float]:
     for parse in parses:
         counts.update(double_arguments(parse))
     return {name: float(count) for name, count in counts.items()}
-
-
-def _decoding(model: ParserModel) -> DecodingMode:
-    """Return the decoding mode that yields every view the model was trained on."""
-    return "dependencies" if model.spans is None else model.decoding

@@ -1,0 +1,136 @@
+"""New parsers to train: untrained ones, and saved ones that are trained further."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+
+from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.load import load_tokenizer
+from syntagma.encoders.sites import set_dropout
+from syntagma.errors import InputError
+from syntagma.parse.decode import DecodingMode
+from syntagma.parse.languages import LABEL
+from syntagma.parse.parser import JointParser
+from syntagma.parse.scorer import ParserModel
+from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.parsing.labels import collect_labels
+from syntagma.tasks.parsing.segmentation.by_language import known_languages, learned_languages
+from syntagma.tasks.parsing.treebanks import TreeExample
+
+MORPHOLOGY = ("feats", "lemmas", "lexicon")
+"""Label sets that a saved parser can be given."""
+
+
+def new_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> JointParser:
+    """Return an untrained parser with the labels of the examples.
+
+    Args:
+        experiment: the settings.
+        examples: the training sentences.
+
+    Raises:
+        InputError: a setting is impossible, or there is no such encoder.
+    """
+    head = experiment.head
+    tokenizer = load_tokenizer(experiment.encoder_ref)
+    model = ParserModel.from_encoder(
+        experiment.encoder_ref,
+        task="parsing",
+        head=replace(
+            head,
+            mask_token_id=tokenizer.mask_token_id or 0,
+            spaced_words=any(
+                len(form.split()) > 1 for each in examples for form in each.gold.sentence.forms
+            ),
+        ),
+        labels=collect_labels(
+            [example.gold for example in examples],
+            phrases=head.views != "dependencies",
+            morphology=head.morphology,
+        )
+        | {LABEL: known_languages(examples)},
+        hidden_dropout=experiment.hidden_dropout,
+        attention_dropout=experiment.attention_dropout,
+        num_hidden_layers=experiment.num_hidden_layers,
+    )
+    return JointParser(
+        model,
+        tokenizer,
+        precision=experiment.training.precision,
+        decoding=full_decoding(model),
+        languages=learned_languages(examples, head.segmentation),
+    )
+
+
+def full_decoding(model: ParserModel) -> DecodingMode:
+    """Return the decoding mode that yields every view the model was trained on."""
+    return "dependencies" if model.spans is None else model.decoding
+
+
+def continue_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> JointParser:
+    """Return a saved parser to train further, with new scorers for the morphology that it lacks.
+
+    Its other labels, the settings of its head and how it cuts text stay.  If its encoder is frozen
+    (``training.encoder: frozen``), so is its trained head: only new scorers learn, and trees and
+    tags remain as they are.
+
+    Args:
+        experiment: the settings; ``encoder`` names the parser.
+        examples: the training sentences.
+
+    Raises:
+        InputError: ``encoder`` is no saved parser, a setting is impossible, or nothing is left to
+            train.
+    """
+    ref = experiment.encoder_ref
+    if ref.kind != "model" or ref.settings.get("task") != "parsing":
+        raise InputError(
+            f"preset saved: continues from a saved parser, and encoder {ref.name!r} is none; name "
+            f"one, such as default-parser or the folder of a run, or give preset none"
+        )
+    if experiment.num_hidden_layers is not None:
+        raise InputError(f"num_hidden_layers: with preset saved it is that of {ref.name}; omit it")
+    trained = JointParser.from_pretrained(ref, precision=experiment.training.precision)
+    saved = trained.model
+    wanted = experiment.head.morphology or saved.head.morphology
+    found = collect_labels([each.gold for each in examples], phrases=False, morphology=wanted)
+    known = saved.config.labels
+    new = {name: found[name] for name in MORPHOLOGY if name in found and name not in known}
+    encoder = copy.deepcopy(saved.config.encoder)
+    set_dropout(encoder, hidden=experiment.hidden_dropout, attention=experiment.attention_dropout)
+    model = ParserModel(
+        SyntagmaConfig(
+            encoder=encoder,
+            base=saved.config.base,
+            task=saved.config.task,
+            head=replace(
+                saved.head,
+                morphology=tuple(wanted),
+                morphology_width=(
+                    saved.head.morphology_width
+                    if saved.morphology is not None
+                    else experiment.head.morphology_width
+                ),
+            ),
+            labels=known | new,
+        )
+    )
+    model.continue_from(ref)
+    if experiment.training.encoder == "frozen":
+        if not new:
+            raise InputError(
+                f"training.encoder: frozen trains only what {ref.name} lacks, and it lacks nothing "
+                f"of head.morphology; give another value, such as lora"
+            )
+        for name, parameter in model.named_parameters():
+            if name in model.pretrained_keys:
+                parameter.requires_grad_(False)
+    return JointParser(
+        model.eval(),
+        trained.encoder.tokenizer,
+        precision=experiment.training.precision,
+        decoding=full_decoding(model),
+        languages=trained.languages,
+    )
