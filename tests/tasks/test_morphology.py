@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from syntagma.cli.printing import write_parses
 from syntagma.encoders.cpu.int8 import has_int8
@@ -18,6 +19,7 @@ from syntagma.evaluation import evaluate, score_predictions
 from syntagma.packing import pack
 from syntagma.parse.morphology import Lemmatizer, MorphologyLabels, PredictedMorphology
 from syntagma.parse.parser import JointParser
+from syntagma.parse.windows import score_in_windows
 from syntagma.tasks.parsing.task import ParsingTask
 from syntagma.tasks.parsing.treebanks import read_treebank
 from syntagma.text.conllu import TreebankSentence
@@ -233,3 +235,26 @@ def test_predicted_morphology_is_written_and_travels_as_strings():
     assert [word["lemma"] for word in parse_values(parse)["words"]] == ["gull", "go"]
     assert [word["feats"] for word in parse_values(parse)["words"]] == ["Number=Plur", "_"]
     assert "lemma" not in parse_values(replace(parse, morphology=None))["words"][0]
+
+
+def test_the_middle_layer_is_read_alone_in_batches_and_in_windows(data, tiny_encoder):
+    head = BOTH | {"morphology_layer": "middle"}
+    task = ParsingTask.new(
+        experiment("parsing", data, tiny_encoder, head=head), read_treebank(data)
+    )
+    model, parser = task.model, task.parser
+    encoded = parser.encoder.encode([example.gold.sentence for example in read_treebank(data)[:3]])
+    batch = parser.encoder.collate(encoded)
+    with torch.inference_mode():
+        states, lower = model.encode_pieces(batch["input_ids"], batch["attention_mask"])
+        layers = model.encoder(
+            input_ids=batch["input_ids"],
+            attention_mask=batch["attention_mask"],
+            output_hidden_states=True,
+        ).hidden_states
+        assert torch.equal(lower, layers[len(layers) // 2])
+        assert not torch.equal(lower, states)
+        whole = model(**parser.encoder.collate([encoded[0]])).states
+        windows = score_in_windows(model, parser.encoder, encoded[0], len(encoded[0]))
+    assert torch.allclose(whole.feats, windows.feats, atol=1e-5)
+    assert torch.allclose(whole.lemmas, windows.lemmas, atol=1e-5)

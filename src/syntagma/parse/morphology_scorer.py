@@ -11,7 +11,7 @@ class MorphologyScorer(nn.Module):
     """Classifies words by their features and by the edit script that makes their lemma.
 
     Trees and tags read the first piece of a word.  Inflection is at its end, so these classifiers
-    read the last piece as well.
+    read the last piece as well, in a layer of their own choice (``morphology_layer``).
 
     Args:
         width: width of the word vectors.

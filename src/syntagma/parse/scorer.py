@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -14,75 +14,15 @@ from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.cpu.int8 import has_int8
 from syntagma.encoders.model import SyntagmaModel
 from syntagma.encoders.model_card import CardKind
-from syntagma.encoders.precision import Precision, require_precision
+from syntagma.encoders.precision import Precision
 from syntagma.encoders.qa_models import weights_of
 from syntagma.encoders.reference import ModelRef
-from syntagma.errors import InputError
 from syntagma.parse.biaffine import Biaffine, SharedDropout
+from syntagma.parse.head import ParserHead
 from syntagma.parse.morphology_scorer import MorphologyScorer
 from syntagma.parse.shapes import N_SHAPES
 from syntagma.parse.span_scorer import GoldSpans, PhraseDecoding, SpanScorer, margin_loss
 from syntagma.text.alignment import ABSENT, pool
-
-MorphologyLabel = Literal["feats", "lemmas", "auto"]
-"""What a parser may predict of each word besides its tags."""
-
-
-@dataclass(frozen=True)
-class ParserHead:
-    """Settings of the parser's head.
-
-    Args:
-        pooling: how the vectors of a word's pieces are pooled into one.
-        arc_width: width of the arc representations.
-        relation_width: width of the relation representations.
-        dropout: dropout probability for word states and representations; a unit is dropped for
-            the whole sentence.
-        word_dropout: probability of replacing a piece by ``mask_token_id`` during training.
-        mask_token_id: id of the tokenizer's mask piece; taken from the tokenizer, not to be set.
-        span_width: width of the phrase representations.
-        decoding: ``joint`` trains and decodes phrases and dependencies as one tree, ``separate``
-            independently; only for parsers that are trained on phrases.
-        span_share: λ, the weight of span scores against arc scores in joint decoding.
-        span_weight: weight of the phrase loss relative to the other losses.
-        views: what to train on if the treebank has both phrases and dependencies.
-        morphology: what to predict of each word besides its tags: ``feats``, ``lemmas`` or both, or
-            ``auto``: those that the treebank has.
-        morphology_width: width of the representation from which these are predicted.
-        spaced_words: whether words with spaces inside, such as ``10 000``, are read as one word
-            rather than as their parts; taken from the treebank, not to be set.
-        segmentation: how raw text is cut: as the treebank does it (``learned``), by the rules for
-            ``english``, or ``auto`` by what is better on a tenth of the treebank.
-        precision: in which the trained parser computes by default; ``int8`` only where the device
-            can do it.  Training and its scores go by ``training.precision``.
-    """
-
-    pooling: Literal["first", "mean"] = "first"
-    arc_width: int = 400
-    relation_width: int = 100
-    dropout: float = 0.33
-    word_dropout: float = 0.0
-    mask_token_id: int = 0
-    span_width: int = 250
-    decoding: PhraseDecoding = "joint"
-    span_share: float = 0.5
-    span_weight: float = 1.0
-    views: Literal["both", "dependencies", "constituents"] = "both"
-    morphology: tuple[MorphologyLabel, ...] = ()
-    morphology_width: int = 256
-    spaced_words: bool = False
-    segmentation: Literal["auto", "learned", "english"] = "auto"
-    precision: Precision = "float32"
-
-    def __post_init__(self) -> None:
-        for name in ("arc_width", "relation_width", "span_width", "morphology_width"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if not 0 < self.span_share < 1:
-            raise InputError(f"span_share must lie between 0 and 1, got {self.span_share}")
-        require_precision(self.precision)
-        if not 0 <= self.dropout < 1:
-            raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
 
 
 class WordStates(NamedTuple):
@@ -259,9 +199,29 @@ class ParserModel(SyntagmaModel):
             lemmas,
         )
 
+    def encode_pieces(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the states of the top layer and those that morphology reads.
+
+        Args:
+            input_ids: piece ids, ``[batch, n_pieces]``.
+            attention_mask: 1 for pieces and 0 for padding, ``[batch, n_pieces]``.
+
+        Returns:
+            Both ``[batch, n_pieces, width]``; the same tensor unless they are of the middle layer.
+        """
+        both = self.morphology is not None and self.head.morphology_layer == "middle"
+        found = self.encoder(
+            input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=both
+        )
+        layers = found.hidden_states  # The embeddings come first.
+        return found.last_hidden_state, (
+            layers[len(layers) // 2] if both else found.last_hidden_state
+        )
+
     def score_pieces(
         self,
         states: Tensor,
+        lower: Tensor,
         root_states: Tensor,
         word_of_piece: Tensor,
         shapes: Tensor,
@@ -271,6 +231,7 @@ class ParserModel(SyntagmaModel):
 
         Args:
             states: piece vectors, ``[batch, n_pieces, width]``.
+            lower: those that morphology reads, of the same shape.
             root_states: vector of the artificial root, ``[batch, width]``.
             word_of_piece: word index of each piece, negative for special pieces,
                 ``[batch, n_pieces]``.
@@ -281,7 +242,7 @@ class ParserModel(SyntagmaModel):
         words = pool(states, word_of_piece, width, how=self.head.pooling)
         ends = None
         if self.morphology is not None:
-            ends = pool(states, word_of_piece, width, how="last")
+            ends = pool(lower, word_of_piece, width, how="last")
         return self.score_words(words + self.shape_embeddings(shapes), root_states, n_words, ends)
 
     def relation_scores(self, states: WordStates, heads: Tensor) -> Tensor:
@@ -343,8 +304,8 @@ class ParserModel(SyntagmaModel):
             input_ids = torch.where(
                 dropped & (word_of_piece >= 0), self.head.mask_token_id, input_ids
             )
-        states = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        scores = self.score_pieces(states, states[:, 0], word_of_piece, shapes, n_words)
+        states, lower = self.encode_pieces(input_ids, attention_mask)
+        scores = self.score_pieces(states, lower, states[:, 0], word_of_piece, shapes, n_words)
         if heads is None:
             return ParserScores(states=scores)
         loss = scores.arcs.new_zeros(())

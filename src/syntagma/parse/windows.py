@@ -30,23 +30,25 @@ def score_in_windows(
         for s in starts
     ]
     begin = len(encoder.prefix)
-    pieces: list[Tensor] = []
+    parts: list[tuple[Tensor, Tensor]] = []
     root: Tensor | None = None
     for number, (start, window) in enumerate(zip(starts, windows, strict=True)):
         tensors = encoder.collate([window])
-        states = model.encoder(
-            input_ids=tensors["input_ids"].to(model.device),
-            attention_mask=tensors["attention_mask"].to(model.device),
-        ).last_hidden_state
+        states, lower = model.encode_pieces(
+            tensors["input_ids"].to(model.device), tensors["attention_mask"].to(model.device)
+        )
         root = states[:, 0] if root is None else root
         # This window provides the pieces up to the middle of its overlap with the next one.
         left = 0 if number == 0 else (starts[number - 1] + size + start) // 2
         last = number + 1 == len(starts)
         right = len(item) if last else (start + size + starts[number + 1]) // 2
-        pieces.append(states[:, begin + left - start : begin + right - start])
+        kept = slice(begin + left - start, begin + right - start)
+        parts.append((states[:, kept], lower[:, kept]))
     assert root is not None
+    states, lower = (torch.cat(each, 1) for each in zip(*parts, strict=True))
     return model.score_pieces(
-        torch.cat(pieces, 1),
+        states,
+        lower,
         root,
         torch.from_numpy(item.word_of_piece).unsqueeze(0).to(model.device),
         torch.from_numpy(item.shapes).unsqueeze(0).to(model.device),

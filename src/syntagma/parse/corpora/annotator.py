@@ -18,9 +18,9 @@ from syntagma.parse.corpora.manifest import ENDING, ShardEntry, checksum
 from syntagma.parse.corpora.records import Record
 from syntagma.parse.corpora.shards import ShardWriter
 from syntagma.parse.fingerprint import fingerprint_of_saved
+from syntagma.parse.head import ParserHead
 from syntagma.parse.languages import Languages
 from syntagma.parse.parser import JointParser
-from syntagma.parse.scorer import ParserHead
 from syntagma.parse.sources.load import load_parser, load_source
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.settings import build

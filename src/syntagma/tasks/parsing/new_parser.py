@@ -11,6 +11,7 @@ from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.sites import set_dropout
 from syntagma.errors import InputError
 from syntagma.parse.decode import DecodingMode
+from syntagma.parse.head import ParserHead
 from syntagma.parse.languages import LABEL
 from syntagma.parse.parser import JointParser
 from syntagma.parse.scorer import ParserModel
@@ -105,15 +106,7 @@ def continue_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> 
             encoder=encoder,
             base=saved.config.base,
             task=saved.config.task,
-            head=replace(
-                saved.head,
-                morphology=tuple(wanted),
-                morphology_width=(
-                    saved.head.morphology_width
-                    if saved.morphology is not None
-                    else experiment.head.morphology_width
-                ),
-            ),
+            head=_with_morphology(saved, experiment.head),
             labels=known | new,
         )
     )
@@ -134,3 +127,17 @@ def continue_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> 
         decoding=full_decoding(model),
         languages=trained.languages,
     )
+
+
+def _with_morphology(saved: ParserModel, wanted: ParserHead) -> ParserHead:
+    """Return the settings of a saved head, with those of the morphology that it is given."""
+    head: ParserHead = saved.head
+    if wanted.morphology:
+        head = replace(head, morphology=wanted.morphology)
+    if saved.morphology is None:
+        head = replace(
+            head,
+            morphology_width=wanted.morphology_width,
+            morphology_layer=wanted.morphology_layer,
+        )
+    return head
