@@ -36,7 +36,8 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "seprem": {"tree_distance": {}},
     "poi-net": {"pos_embedding": {"initialise": "zero"}, "coattention": {}},
 }
-"""The guides of each published system, with the settings that we recommend.
+PRESETS["all"] = {name: guide for preset in PRESETS.values() for name, guide in preset.items()}
+"""The guides of each published system, and of all of them, with the settings that we recommend.
 
 Both start from the pretrained encoder: a guided layer with random weights, or random tag vectors,
 would at first make its states worse.  The papers' own settings are the systems of

@@ -177,9 +177,9 @@ class Experiment:
             0 makes training about three times as fast, because fused attention has no dropout.
         num_hidden_layers: keep only this many of the encoder's layers, the lowest ones; all if not
             given.
-        preset: guides of a paper (:data:`syntagma.models.guides.PRESETS`), or ``saved``: continue
-            from the saved model that ``encoder`` names, with its guides, and its head if it is for
-            the same task.
+        preset: guides of a paper, or of ``all`` (:data:`syntagma.models.guides.PRESETS`), or
+            ``saved``: continue from the saved model that ``encoder`` names, with its guides, and
+            its head if it is for the same task.
         guides: settings of each guide by name, applied to the preset's; ``false`` removes a guide.
         head: settings of the task.
         parser: where trees come from: ``default-parser``, a parser's folder, ``conllu:FILE``,
