@@ -8,6 +8,7 @@
     python experiments/make_data.py sample-squad FILE.json.gz --count 5000 --out runs/5000.json
     python experiments/make_data.py rename-relations FILE.conllu.gz nmod:tmod=nmod:unmarked --out F
     python experiments/make_data.py unpunctuated FILE.conllu --share 0.2 --lower --out FILE
+    python experiments/make_data.py split-treebank FILE.conllu --first 400 --out A.conllu B.conllu
     python experiments/make_data.py sample-lines FILE.txt.gz --count 15000 --out FILE
     python experiments/make_data.py questions data/squad/train-v1.1.json.gz --count 20000 --out FILE
     python experiments/make_data.py cloze TEXT.txt.gz --count 8000 --out runs/made-cloze.json
@@ -165,6 +166,19 @@ def unpunctuated(given: argparse.Namespace) -> None:
     write_text(given.out, "".join(sentences))
 
 
+def split_treebank(given: argparse.Namespace) -> None:
+    """Write the first sentences of a treebank into one file, the others into another."""
+    sentences = [format_conllu(sentence) for sentence in read_conllu(given.treebank)]
+    if not 0 < given.first < len(sentences):
+        raise InputError(
+            f"--first {given.first}: {given.treebank} has {len(sentences):,} sentences; give a "
+            f"number from 1 to {len(sentences) - 1}"
+        )
+    parts = sentences[: given.first], sentences[given.first :]
+    for path, part in zip(given.out, parts, strict=True):
+        write_text(path, "".join(part))
+
+
 def sample_lines(given: argparse.Namespace) -> None:
     """Write some lines of a text, in their order."""
     _write_sample([line for line in read_lines(given.text) if line.strip()], given)
@@ -254,6 +268,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--lower", action="store_true", help="in lower case too")
     made.add_argument("--seed", type=int, default=1)
     made.add_argument("--out", type=Path, required=True)
+
+    made = command(split_treebank)
+    made.add_argument("treebank", help="a CoNLL-U file")
+    made.add_argument("--first", type=int, required=True, help="sentences of the first file")
+    made.add_argument("--out", type=Path, nargs=2, required=True, help="the two files")
 
     for make, name in ((sample_lines, "text"), (questions, "squad")):
         made = command(make)

@@ -16,7 +16,7 @@ from syntagma.tasks import find_task
 from syntagma.tasks.experiment import load_experiment
 from syntagma.tasks.relations.data import read_relations
 from syntagma.tasks.spans.squad import read_squad
-from tests.builders import relations, squad
+from tests.builders import relations, squad, treebank
 from tests.messages import naming
 
 STUDIES = sorted((Path(__file__).parent.parent / "experiments" / "studies").glob("*.yaml"))
@@ -75,6 +75,17 @@ def test_no_relation_is_lost_in_a_split(make_data, tmp_path):
     assert sorted(example.text for example in [*train, *dev]) == texts
     with pytest.raises(InputError, match=naming(f"{source} {len(texts)} {len(texts) - 1}")):
         make_data("split-relations", source, "--dev", len(texts), "--out", *out)
+
+
+def test_a_treebank_is_split_and_no_sentence_lost(make_data, tmp_path):
+    source = Path(treebank(tmp_path / "all.conllu"))
+    out = tmp_path / "xx-train.conllu", tmp_path / "xx-test.conllu"
+    make_data("split-treebank", source, "--first", 5, "--out", *out)
+    assert "".join(path.read_text(encoding="utf-8") for path in out) == source.read_text("utf-8")
+    assert out[0].read_text(encoding="utf-8").count("\n\n") == 5
+    n = source.read_text(encoding="utf-8").count("\n\n")
+    with pytest.raises(InputError, match=naming(f"{source} {n} {n - 1}")):
+        make_data("split-treebank", source, "--first", n, "--out", *out)
 
 
 def test_articles_are_split_alternately(make_data, tmp_path):

@@ -126,14 +126,18 @@ class TestTheShippedParser:
 
     def test_escapes_are_parsed_like_the_unescaped_words(self, parser):
         given = self.parsed(parser, *"`` Row -LSB- on -RSB- , '' said Bo -LRB- 9 -RRB- .".split())
-        assert given == self.parsed(parser, *'" Row [ on ] , " said Bo ( 9 ) .'.split())
+        plain = self.parsed(parser, *'" Row [ on ] , " said Bo ( 9 ) .'.split())
+        # Lemmas are made of the words as they are written.
+        assert replace(given, morphology=None) == replace(plain, morphology=None)
+        assert given.feats == plain.feats
         tags = [given.xpos[n] for n in (0, 2, 4, 6, 9, 11)]
         assert tags == ["``", "-LRB-", "-RRB-", "''", "-LRB-", "-RRB-"]
         assert {given.upos[n] for n in (0, 2, 4, 6, 9, 11)} == {"PUNCT"}
 
     def test_special_tokens_are_parsed_as_names(self, parser):
         given = self.parsed(parser, *"The [SEP] ends each line .".split())
-        assert given == self.parsed(parser, *"The SEP ends each line .".split())
+        plain = self.parsed(parser, *"The SEP ends each line .".split())
+        assert replace(given, morphology=None) == replace(plain, morphology=None)
         assert given.upos[1] in ("NOUN", "PROPN")
         assert given.relations[:2] == ("det", "nsubj")
 
@@ -149,4 +153,6 @@ class TestTheShippedParser:
         file.write_text("\n".join([*rows, "", ""]))
         (found,) = parse_file(file, parser, kind="conllu")
         assert found.parse.upos[0] == "PROPN"
-        assert found.conllu().splitlines()[0].startswith("1\tSan Diego\t_\tPROPN\tNNP\t_\t2\tnsubj")
+        assert found.conllu().splitlines()[0].split("\t")[:8] == [
+            *("1", "San Diego", "San Diego", "PROPN", "NNP", "Number=Sing", "2", "nsubj")
+        ]

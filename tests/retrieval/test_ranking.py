@@ -89,8 +89,9 @@ def test_a_vector_is_the_mean_of_the_states_of_all_pieces(tiny_encoder):
     with torch.inference_mode():
         states = AutoModel.from_pretrained(tiny_encoder)(**pieces).last_hidden_state[0]
     mean = states.mean(0)
+    # Where bfloat16 is fast, the encoder computes in it.
     np.testing.assert_allclose(
-        encoder.encode([TEXTS[0]])[0], (mean / mean.norm()).numpy(), atol=1e-5
+        encoder.encode([TEXTS[0]])[0], (mean / mean.norm()).numpy(), atol=1e-3
     )
 
 

@@ -79,9 +79,10 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         self.source: ModelRef | None = None
         self._built_on: ModelRef | None = None
         self.head = None if self.head_class is None else config.read_head(self.head_class)
-        # By default oneDNN caches compiled code for 1024 shapes: gigabytes that are rarely used
-        # again, because batches have many shapes.  It reads the variable when it first computes.
-        os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
+        # By default oneDNN caches compiled code for 1024 shapes, up to gigabytes.  Most of what the
+        # layers of a model need fits in a quarter (syntagma.encoders.cpu.linear).  It reads the
+        # variable when it first computes.
+        os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "256")
         self.encoder = build_encoder(config.encoder, self.encoder_class)
 
     def post_init(self) -> None:

@@ -60,13 +60,29 @@ def _encoder(*, name: str, **fields: Any) -> NamedModel:
 
 
 def _shipped(
-    *, name: str, run: str, encoder: str = "default", packing: str = "--bits 4", **fields: Any
+    *,
+    name: str,
+    run: str,
+    kind: Kind,
+    encoder: str = "default",
+    packing: str = "--bits 4",
+    **fields: Any,
 ) -> NamedModel:
     """Return the row of a model that ships with the package, made by an experiment of this name."""
+    place = f"src/syntagma/weights/{name}"
+    has_morphology = kind == "parser" and name != "accurate-parser"
+    small = f"runs/{run}_small" if has_morphology else place
     command = (
         f"syntagma train experiments/{run}.yaml --out runs/{run} && "
-        f"syntagma pack runs/{run} --out src/syntagma/weights/{name} {packing}"
+        f"syntagma pack runs/{run} --out {small} {packing}"
     )
+    if has_morphology:
+        # Features and lemmas are learned afterwards, and leave everything else as it is.
+        command += (
+            f" && syntagma train experiments/parser_morphology.yaml --set encoder={small} --out "
+            f"runs/{name} && syntagma pack runs/{name} --like {small} --out {place}"
+        )
+    fields["kind"] = kind
     return NamedModel(name=name, encoder=encoder, command=command, **fields)
 
 
@@ -129,17 +145,19 @@ _ROWS = (
         name="fast-parser",
         run="parser_fast",
         kind="parser",
-        version="1.0",
+        version="1.1",
         description="the fastest parser for English: three layers, in 8-bit integers",
         licence="CC BY-SA 4.0",
-        digest="21f048ea13c00b5f5c80fa526d52a9de5c896af9039cc89e4a968b06ef7a71a4",
-        size=3_934_464,
+        digest="7172284b9a1c107078676d9076828de26105833f7389b44376b0a3969984eb51",
+        size=4_598_586,
         data=(*_TREEBANKS, _PARSED_BY_TEACHER),
         scores={
             "EWT dev UAS": 92.07,
             "EWT dev LAS": 89.63,
             "EWT dev UPOS": 97.02,
             "EWT dev XPOS": 96.37,
+            "EWT dev UFeats": 96.77,
+            "EWT dev Lemmas": 97.65,
             "GUM dev UAS": 92.26,
             "GUM dev LAS": 90.06,
             "GUM dev UPOS": 97.86,
@@ -151,17 +169,19 @@ _ROWS = (
         name="default-parser",
         run="parser_default",
         kind="parser",
-        version="2.0",
-        description="joint parser and tagger for English: heads, relations, phrases, tags",
+        version="2.1",
+        description="joint parser for English: relations, phrases, tags, features, lemmas",
         licence="CC BY-SA 4.0",
-        digest="cea18c844df25f2458e7043f6b8f7afecb3b02fd93a44223f52b4304ab8cfc0c",
-        size=8_408_152,
+        digest="d8a015741c195bd432b3d9d0025f8191c6e8e7b81b920ee44bddf3b33adcc56f",
+        size=9_072_266,
         data=(*_TREEBANKS, _PARSED_BY_TEACHER),
         scores={
             "EWT dev UAS": 93.06,
             "EWT dev LAS": 90.92,
             "EWT dev UPOS": 97.30,
             "EWT dev XPOS": 96.66,
+            "EWT dev UFeats": 96.89,
+            "EWT dev Lemmas": 97.71,
             "GUM dev UAS": 93.32,
             "GUM dev LAS": 91.30,
             "GUM dev UPOS": 97.88,

@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from syntagma.encoders.cpu.linear import missing_rows
+
 PAIRS_PER_STEP = 512
 """Number of pairs that are scored in one step by :meth:`Biaffine.given_pairs`."""
 
@@ -81,12 +83,13 @@ class Biaffine(nn.Module):
         table = self.weight.to(left.dtype).permute(1, 0, 2).reshape(width, -1)
         # One matrix product, then a dot product per row over [pairs, n_scores, width + 1].  In
         # steps, because allocating a tensor of tens of megabytes costs more than the product.
+        rows = (0, 1, 0, missing_rows(left))  # The column is that of _append_one.
         scores = [
             (x @ table).view(-1, n_scores, width) @ y.unsqueeze(-1)
             for x, y in zip(
-                self._append_one(left).split(PAIRS_PER_STEP),
-                self._append_one(right).split(PAIRS_PER_STEP),
+                F.pad(left, rows, value=1.0).split(PAIRS_PER_STEP),
+                F.pad(right, rows, value=1.0).split(PAIRS_PER_STEP),
                 strict=True,
             )
         ]
-        return torch.cat(scores).squeeze(-1)
+        return torch.cat(scores)[: len(left)].squeeze(-1)

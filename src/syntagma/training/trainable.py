@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from torch import nn
 
+from syntagma.encoders.cpu.linear import pad_linear_layers
 from syntagma.encoders.model import SyntagmaModel
 from syntagma.errors import MissingExtraError
 from syntagma.tasks.experiment import TrainingSettings
@@ -49,6 +50,7 @@ def _add_lora(encoder: nn.Module, rank: int) -> Callable[[], None]:
     # LoraModel changes the encoder in place, so the names of all other weights stay the same;
     # `get_peft_model` would wrap the encoder and rename them.
     tuner = LoraModel(encoder, {"default": config}, "default")
+    pad_linear_layers(encoder)  # Those of LoRA are new.
 
     def merge() -> None:
         tuner.merge_and_unload()

@@ -13,10 +13,11 @@ from transformers import GenerationMixin
 
 from syntagma.encoders.attention import use_attention
 from syntagma.encoders.cpu.dropout import replace_dropout, replace_functional_dropout
+from syntagma.encoders.cpu.linear import pad_linear_layers
 
 
 def use_cpu_kernels(model: nn.Module, encoder: Any) -> None:
-    """Make a model train fast on CPUs; nothing changes in evaluation, and little on GPUs.
+    """Make a model fast on CPUs, most of all in training; little changes on GPUs.
 
     Args:
         model: the whole model.
@@ -25,6 +26,7 @@ def use_cpu_kernels(model: nn.Module, encoder: Any) -> None:
     # On GPUs this attention avoids a faulty backend of torch's.
     use_attention(encoder)
     replace_dropout(model)
+    pad_linear_layers(model)
     if isinstance(encoder, GenerationMixin):
         # Layers of BART and similar encoder-decoders call the function in place of a module.  Both
         # are wrapped because the encoder is called on its own, with guides, before the rest.
