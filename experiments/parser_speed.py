@@ -58,7 +58,7 @@ def records_of(result: Mapping[str, Any]) -> dict[str, Any]:
         for each in found["parsers"]
     }
     time_bars = {(parser, finds): bar for parser, finds, bar in found["time_bars"]}
-    speed_bars = {(parser, finds): bar for parser, finds, bar in found["speed_bars"]}
+    speed_bars = {tuple(key): bar for *key, bar in found["speed_bars"]}
     rows = {}
     for each in found["parsers"]:
         parser, finds, precision = each["parser"], each["finds"], each["precision"]
@@ -78,8 +78,8 @@ def records_of(result: Mapping[str, Any]) -> dict[str, Any]:
         peer = speeds.get(key_of("spaCy", "dependencies", "float32", each["threads"]))
         if peer and parser != "spaCy" and finds != ENCODER:
             row["speed"] = f"{words / median(peer):.2f}"
-            if (parser, finds) in speed_bars:
-                row["speed_bar"] = f"{speed_bars[parser, finds]:g}"
+            if (bar := speed_bars.get((parser, finds, precision))) is not None:
+                row["speed_bar"] = f"{bar:g}"
         rows[key] = row
     table = {
         "title": "Parsers: accuracy and speed",

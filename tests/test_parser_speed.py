@@ -31,7 +31,7 @@ RESULT = {
     "measurements": {
         "data": "dev, 3 sentences",
         "time_bars": [["default-parser", "dependencies", 1.25]],
-        "speed_bars": [["fast-parser", "dependencies", 0.7]],
+        "speed_bars": [["fast-parser", "dependencies", "float32", 0.7]],
         "parsers": [
             measured("spaCy", "dependencies", [2000, 1000, 1100], las=84.2),
             measured("default-parser", ENCODER, [1000, 1000, 1000]),

@@ -129,9 +129,13 @@ def test_a_fault_in_a_built_page_is_found(page, problem, tmp_path):
 
 
 def environment() -> dict[str, str]:
-    """Offline, and with this checkout's package."""
+    """Offline, with this checkout's package, and with the warnings that the site leaves out."""
     paths = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
-    return os.environ | {"HF_HUB_OFFLINE": "1", "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    return os.environ | {
+        "HF_HUB_OFFLINE": "1",
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        "PYTHONWARNINGS": "ignore:IProgress not found",  # As conf.py of the site.
+    }
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -34,6 +35,8 @@ myst_url_schemes = {"http": None, "https": None, "as-it-is": {"url": "{{path}}"}
 highlight_language = "none"
 
 # Tutorials run whenever the site is built: an error in one is an error of the build.
+# Without widgets for progress bars, tqdm warns, with the path of its file.
+os.environ.setdefault("PYTHONWARNINGS", "ignore:IProgress not found")
 nb_execution_mode = "force"
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True

@@ -95,9 +95,9 @@ def continue_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> 
         raise InputError(f"num_hidden_layers: with preset saved it is that of {ref.name}; omit it")
     trained = JointParser.from_pretrained(ref, precision=experiment.training.precision)
     saved = trained.model
-    wanted = experiment.head.morphology or saved.head.morphology
-    found = collect_labels([each.gold for each in examples], phrases=False, morphology=wanted)
     known = saved.config.labels
+    wanted = [name for name in experiment.head.morphology if name not in known]
+    found = collect_labels([each.gold for each in examples], phrases=False, morphology=wanted)
     new = {name: found[name] for name in MORPHOLOGY if name in found and name not in known}
     encoder = copy.deepcopy(saved.config.encoder)
     set_dropout(encoder, hidden=experiment.hidden_dropout, attention=experiment.attention_dropout)
