@@ -29,7 +29,7 @@ from benchmarks.quick import size
 from benchmarks.tables import Measured, show
 from benchmarks.text import treebank_sentences
 from benchmarks.timing import timings
-from syntagma.batches import token_budget_batches
+from syntagma.batches import call_cost_on, token_budget_batches
 from syntagma.encoders.cpu.int8 import has_int8
 from syntagma.encoders.default import find_encoder
 from syntagma.encoders.named_models import NAMED_MODELS, names_of
@@ -149,7 +149,11 @@ class Bench:
         encoded = parser.encoder.encode(self.sentences)
         batches = [
             parser.encoder.collate([encoded[index] for index in batch])
-            for batch in token_budget_batches([len(e) + 2 for e in encoded], parser.budget)
+            for batch in token_budget_batches(
+                [len(each) + parser.encoder.n_special for each in encoded],
+                parser.budget,
+                call_cost=call_cost_on("cpu"),
+            )
         ]
         calls: dict[tuple[str, str, str], Callable[[], object]] = {
             (name, ENCODER, precision): partial(encode, parser, batches, precision)

@@ -106,11 +106,11 @@ def test_windows_cover_every_piece(parser, monkeypatch):
     seen = {}
     score_pieces = ParserModel.score_pieces
 
-    def spy(model, states, lower, root, word_of_piece, shapes, n_words):
+    def spy(model, states, lower, root, word_of_piece, shapes, n_words, **options):
         assert states.shape == lower.shape
         seen["n_pieces"] = states.shape[1]
         seen["words"] = word_of_piece
-        return score_pieces(model, states, lower, root, word_of_piece, shapes, n_words)
+        return score_pieces(model, states, lower, root, word_of_piece, shapes, n_words, **options)
 
     monkeypatch.setattr(ParserModel, "score_pieces", spy)
     for n_words in (60, 75, 100, 200, 333):

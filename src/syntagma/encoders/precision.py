@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from syntagma.encoders.cpu.int8 import use_int8
+from syntagma.encoders.cpu.packed import pack_linear_layers
 from syntagma.errors import InputError
 
 Precision = Literal["auto", "bfloat16", "float32", "int8"]
@@ -94,7 +95,8 @@ def set_precision(model: nn.Module, precision: Precision) -> None:
 
     Args:
         model: on its device.
-        precision: what :func:`autocast` is called with later; ``int8`` changes the model.
+        precision: what :func:`autocast` is called with later; ``int8`` changes the model, and in
+            bfloat16 on CPUs it keeps a copy of its weights (:mod:`syntagma.encoders.cpu.packed`).
 
     Raises:
         InputError: the precision is unknown, or the device cannot compute in it.
@@ -102,6 +104,15 @@ def set_precision(model: nn.Module, precision: Precision) -> None:
     require_precision(precision)
     if precision == "int8":
         use_int8(model)
+        return
+    device = next(model.parameters()).device
+    if device.type == "cpu" and uses_bfloat16(device, precision):
+        pack_linear_layers(model)
+
+
+def uses_bfloat16(device: torch.device, precision: Precision) -> bool:
+    """Whether a precision means bfloat16 on a device."""
+    return precision == "bfloat16" or (precision == "auto" and fast_bfloat16(device.type))
 
 
 def autocast(device: torch.device, precision: Precision = "auto") -> AbstractContextManager[None]:
@@ -116,5 +127,4 @@ def autocast(device: torch.device, precision: Precision = "auto") -> AbstractCon
         InputError: the precision is unknown.
     """
     require_precision(precision)
-    enabled = precision == "bfloat16" or (precision == "auto" and fast_bfloat16(device.type))
-    return torch.autocast(device.type, torch.bfloat16, enabled=enabled)
+    return torch.autocast(device.type, torch.bfloat16, enabled=uses_bfloat16(device, precision))

@@ -63,11 +63,13 @@ class Biaffine(nn.Module):
             right: ``[batch, m, width]``.
 
         Returns:
-            ``[batch, n, m]``.
+            In float32, ``[batch, n, m]``.
         """
         # Autocast may make them 16 bits, and a dtype asked for by the user the weights.
-        weight = self.weight[0].to(left.dtype)
-        return self._append_one(left) @ weight @ self._append_one(right).mT
+        mapped = self._append_one(left) @ self.weight[0].to(left.dtype)
+        # 16 bits would give many scores the same value, and ties decide trees.
+        with torch.autocast(left.device.type, enabled=False):
+            return mapped.float() @ self._append_one(right.float()).mT
 
     def given_pairs(self, left: Tensor, right: Tensor) -> Tensor:
         """Score given pairs under every matrix.
@@ -85,7 +87,7 @@ class Biaffine(nn.Module):
         # steps, because allocating a tensor of tens of megabytes costs more than the product.
         rows = (0, 1, 0, missing_rows(left))  # The column is that of _append_one.
         scores = [
-            (x @ table).view(-1, n_scores, width) @ y.unsqueeze(-1)
+            (x @ table).view(len(x), n_scores, width) @ y.unsqueeze(-1)
             for x, y in zip(
                 F.pad(left, rows, value=1.0).split(PAIRS_PER_STEP),
                 F.pad(right, rows, value=1.0).split(PAIRS_PER_STEP),

@@ -15,6 +15,7 @@ from syntagma.parse.dependency import decode_heads
 from syntagma.parse.joint import MAX_JOINT_WORDS, best_joint_trees
 from syntagma.parse.phrases import LabelledSpan
 from syntagma.parse.scorer import ParserModel, WordStates
+from syntagma.text.alignment import ABSENT
 
 DecodingMode = Literal["dependencies", "separate", "joint"]
 """Decode dependencies only, phrases separately as well, or both jointly as one tree."""
@@ -78,13 +79,15 @@ def decode(
     else:
         heads, phrases = _with_phrases(model, states, arcs, n_words, jointly=mode == "joint")
     # Relations are scored for the decoded heads only, not for all pairs of words.
-    relations = model.relation_scores(states, heads)
+    inside = np.arange(heads.shape[1]) < n_words[:, None]
+    padding = ~torch.from_numpy(inside).to(heads.device)
+    relations = model.relation_scores(states, heads.masked_fill(padding, ABSENT))
     relations = _mask_root_relation(relations, heads, model.config.labels["relations"])
     arc_probabilities = arcs.softmax(-1).gather(-1, heads.unsqueeze(-1)).squeeze(-1)
     probabilities = arc_probabilities.cpu().numpy()
     head_indices = heads.cpu().numpy()
     upos, xpos, feats, lemmas = (
-        None if scores is None else scores.argmax(-1).cpu().numpy()
+        None if scores is None else best_codes(scores)
         for scores in (states.upos, states.xpos, states.feats, states.lemmas)
     )
     assert upos is not None
@@ -104,6 +107,22 @@ def decode(
         )
         for row, length in enumerate(n_words)
     ]
+
+
+def best_codes(scores: Tensor) -> NDArray[np.int64]:
+    """Return the code of the highest score of each word.
+
+    Args:
+        scores: ``[batch, n_words, n_labels]``.
+
+    Returns:
+        ``[batch, n_words]``.
+    """
+    if scores.device.type == "cpu":
+        # Up to ten times as fast as torch, most of all for scores in 16 bits.
+        codes: NDArray[np.int64] = scores.float().numpy().argmax(-1)
+        return codes
+    return scores.argmax(-1).cpu().numpy()
 
 
 def _select(states: WordStates, rows: NDArray[np.intp], n_words: NDArray[np.int64]) -> WordStates:

@@ -358,12 +358,15 @@ class JointParser:
             return decode(self.model, states, n_words, mode=self.decoding)
 
     def _score(self, batch: Sequence[EncodedSentence]) -> WordStates:
+        with_phrases = self.decoding != "dependencies"
         if len(batch[0]) > self.max_content:
-            return score_in_windows(self.model, self.encoder, batch[0], self.max_content)
+            return score_in_windows(
+                self.model, self.encoder, batch[0], self.max_content, with_phrases=with_phrases
+            )
         tensors = {
             name: value.to(self.model.device) for name, value in self.encoder.collate(batch).items()
         }
-        states: WordStates = self.model(**tensors).states
+        states: WordStates = self.model(**tensors, with_phrases=with_phrases).states
         return states
 
 

@@ -38,7 +38,7 @@ class WordStates(NamedTuple):
         upos: scores of the universal tags, ``[batch, n_words, n_upos]``.
         xpos: scores of the treebank tags, ``[batch, n_words, n_xpos]``.
         posts: representation of the fence posts between words, ``[batch, 1 + n_words,
-            span_width]``; ``None`` for a parser without phrases.
+            span_width]``; ``None`` for a parser without phrases, or if none are asked for.
         feats: scores of the features, ``[batch, n_words, n_feats]``; ``None`` for a parser that
             predicts none.
         lemmas: scores of the edit scripts, ``[batch, n_words, n_scripts]``; ``None`` for a parser
@@ -154,7 +154,13 @@ class ParserModel(SyntagmaModel):
             super()._init_weights(module)
 
     def score_words(
-        self, word_states: Tensor, root_states: Tensor, n_words: Tensor, ends: Tensor | None = None
+        self,
+        word_states: Tensor,
+        root_states: Tensor,
+        n_words: Tensor,
+        ends: Tensor | None = None,
+        *,
+        with_phrases: bool = True,
     ) -> WordStates:
         """Compute scores from word vectors.
 
@@ -164,6 +170,7 @@ class ParserModel(SyntagmaModel):
             n_words: number of words of each sentence, ``[batch]``.
             ends: vectors of the words' last pieces, ``[batch, n_words, width]``; only for a model
                 with morphology.
+            with_phrases: whether to represent the fence posts as well.
         """
         arc, relation = self.head.arc_width, self.head.relation_width
         states = torch.cat([root_states.unsqueeze(1), word_states], 1)
@@ -175,10 +182,7 @@ class ParserModel(SyntagmaModel):
         arc_head, arc_dependent = self.dropout(arc_head), self.dropout(arc_dependent)
         relation_head = self.dropout(relation_head)
         relation_dependent = self.dropout(relation_dependent)
-        # bfloat16 would round many arc scores to the same value, and ties decide trees: the last
-        # products of the arc scores are computed in float32.
-        with torch.autocast(states.device.type, enabled=False):
-            arcs = self.arcs.all_pairs(arc_dependent[:, 1:].float(), arc_head.float())
+        arcs = self.arcs.all_pairs(arc_dependent[:, 1:], arc_head)
         position = torch.arange(arcs.shape[2], device=arcs.device)
         # Neither padding nor the word itself can be a head.
         is_padding = (position > n_words.unsqueeze(1)).unsqueeze(1)  # [batch, 1, 1 + n_words]
@@ -194,7 +198,7 @@ class ParserModel(SyntagmaModel):
             relation_dependent[:, 1:],
             self.upos(words),
             self.xpos(words),
-            None if self.spans is None else self.spans.fence_posts(states, n_words),
+            self.spans.fence_posts(states, n_words) if self.spans and with_phrases else None,
             feats,
             lemmas,
         )
@@ -226,6 +230,8 @@ class ParserModel(SyntagmaModel):
         word_of_piece: Tensor,
         shapes: Tensor,
         n_words: Tensor,
+        *,
+        with_phrases: bool = True,
     ) -> WordStates:
         """Compute scores from piece vectors.
 
@@ -237,29 +243,34 @@ class ParserModel(SyntagmaModel):
                 ``[batch, n_pieces]``.
             shapes: shape class of each word, ``[batch, n_words]``.
             n_words: number of words of each sentence, ``[batch]``.
+            with_phrases: whether to represent the fence posts as well.
         """
         width = shapes.shape[1]
         words = pool(states, word_of_piece, width, how=self.head.pooling)
         ends = None
         if self.morphology is not None:
             ends = pool(lower, word_of_piece, width, how="last")
-        return self.score_words(words + self.shape_embeddings(shapes), root_states, n_words, ends)
+        words = words + self.shape_embeddings(shapes)
+        return self.score_words(words, root_states, n_words, ends, with_phrases=with_phrases)
 
     def relation_scores(self, states: WordStates, heads: Tensor) -> Tensor:
         """Score the relations between each word and a given head.
 
         Args:
             states: output of :meth:`score_words`.
-            heads: head of each word, 0 for the root, ``[batch, n_words]``; negative values
-                (padding) are read as 0.
+            heads: head of each word, 0 for the root, negative for padding, ``[batch, n_words]``.
 
         Returns:
-            ``[batch, n_words, n_relations]``.
+            Zeros for padding, ``[batch, n_words, n_relations]``.
         """
-        index = heads.clamp(min=0).unsqueeze(-1).expand(-1, -1, states.heads.shape[-1])
-        chosen = states.heads.gather(1, index)
-        flat = self.relations.given_pairs(states.dependents.flatten(0, 1), chosen.flatten(0, 1))
-        return flat.view(*heads.shape, -1)
+        batch, n_words = heads.shape
+        sentences, words = (heads >= 0).nonzero(as_tuple=True)
+        dependents = states.dependents[sentences, words]
+        given = self.relations.given_pairs(
+            dependents, states.heads[sentences, heads[sentences, words]]
+        )
+        scores = given.new_zeros(batch, n_words, given.shape[-1])
+        return scores.index_put((sentences, words), given)
 
     def forward(
         self,
@@ -276,6 +287,8 @@ class ParserModel(SyntagmaModel):
         phrase_kinds: Tensor | None = None,
         feats: Tensor | None = None,
         lemmas: Tensor | None = None,
+        *,
+        with_phrases: bool = True,
     ) -> ParserScores:
         """Score a batch and, given gold labels, compute the loss.
 
@@ -298,6 +311,7 @@ class ParserModel(SyntagmaModel):
             phrase_kinds: ``kinds`` of :class:`syntagma.parse.span_scorer.GoldSpans`, ``[batch]``.
             feats: gold codes of the features, ``[batch, n_words]``.
             lemmas: gold codes of the edit scripts, ``[batch, n_words]``.
+            with_phrases: whether to compute what phrases are decoded from, too.
         """
         if self.training and self.head.word_dropout > 0:
             dropped = torch.rand_like(input_ids, dtype=torch.float) < self.head.word_dropout
@@ -305,7 +319,15 @@ class ParserModel(SyntagmaModel):
                 dropped & (word_of_piece >= 0), self.head.mask_token_id, input_ids
             )
         states, lower = self.encode_pieces(input_ids, attention_mask)
-        scores = self.score_pieces(states, lower, states[:, 0], word_of_piece, shapes, n_words)
+        scores = self.score_pieces(
+            states,
+            lower,
+            states[:, 0],
+            word_of_piece,
+            shapes,
+            n_words,
+            with_phrases=with_phrases,
+        )
         if heads is None:
             return ParserScores(states=scores)
         loss = scores.arcs.new_zeros(())

@@ -10,7 +10,12 @@ from syntagma.parse.scorer import ParserModel, WordStates
 
 
 def score_in_windows(
-    model: ParserModel, encoder: SentenceEncoder, item: EncodedSentence, size: int
+    model: ParserModel,
+    encoder: SentenceEncoder,
+    item: EncodedSentence,
+    size: int,
+    *,
+    with_phrases: bool = True,
 ) -> WordStates:
     """Score a sentence in windows that overlap by half.
 
@@ -21,6 +26,7 @@ def score_in_windows(
         encoder: makes its batches.
         item: the sentence.
         size: number of pieces in a window, without special pieces.
+        with_phrases: whether to compute what phrases are decoded from, too.
     """
     stride = size // 2
     starts = list(range(0, max(len(item) - size, 0) + stride, stride))
@@ -53,4 +59,5 @@ def score_in_windows(
         torch.from_numpy(item.word_of_piece).unsqueeze(0).to(model.device),
         torch.from_numpy(item.shapes).unsqueeze(0).to(model.device),
         torch.tensor([len(item.shapes)], device=model.device),
+        with_phrases=with_phrases,
     )

@@ -19,7 +19,7 @@ from syntagma.encoders.load import (
     load_tokenizer,
     max_pieces,
 )
-from syntagma.encoders.precision import autocast, require_device
+from syntagma.encoders.precision import autocast, require_device, set_precision
 from syntagma.encoders.reference import ModelName, find_model
 
 MAX_PIECES = 256
@@ -61,7 +61,9 @@ class SentenceEncoder:
         # Only now: an index that is up to date needs no model.
         model = build_encoder(load_encoder_config(self.ref))
         model.load_state_dict(encoder_weights(self.ref))
-        return load_tokenizer(self.ref), model.eval().to(self.device)
+        model = model.eval().to(self.device)
+        set_precision(model, "auto")
+        return load_tokenizer(self.ref), model
 
     @torch.inference_mode()
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from torch import nn
 
 from syntagma.encoders.cpu.linear import pad_linear_layers
+from syntagma.encoders.cpu.packed import forget_packed
 from syntagma.encoders.model import SyntagmaModel
 from syntagma.errors import MissingExtraError
 from syntagma.tasks.experiment import TrainingSettings
@@ -54,5 +55,7 @@ def _add_lora(encoder: nn.Module, rank: int) -> Callable[[], None]:
 
     def merge() -> None:
         tuner.merge_and_unload()
+        # Merging changes weights in a way of which torch keeps no record.
+        forget_packed(encoder)
 
     return merge

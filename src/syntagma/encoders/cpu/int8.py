@@ -13,25 +13,17 @@ oneDNN computes such products three times as fast as those in float32 where the 
 from __future__ import annotations
 
 import functools
-import threading
-import weakref
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from syntagma.encoders.cpu.forwards import ForwardWrapper, wrap_forward
+from syntagma.encoders.cpu.shared_inputs import SharedInputs, share_inputs
 from syntagma.errors import InputError
 
 SMALLEST = 32
 """Inputs and outputs of the smallest layer that is worth rounding."""
-TOGETHER = (
-    ("query", "key", "value"),
-    ("q_lin", "k_lin", "v_lin"),
-    ("q_proj", "k_proj", "v_proj"),
-    ("q", "k", "v"),
-)
-"""Names of layers, of one module, that read the same inputs one after the other."""
 TINY = 1e-30
 STEPS = 127
 """Steps on each side of zero into which the inputs of a piece are divided."""
@@ -61,7 +53,7 @@ class Int8Linear(ForwardWrapper):
     def __init__(self, module: nn.Module) -> None:
         super().__init__(module)
         self._rounded: RoundedLayer | None = None
-        self.shared: SharedInputs | None = None
+        self.shared: SharedInputs[RoundedInputs] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # Tensors of oneDNN cannot be copied; they are made again.
@@ -82,7 +74,10 @@ class Int8Linear(ForwardWrapper):
         if self._rounded is None:
             assert isinstance(self.module, nn.Linear)
             self._rounded = round_layer(self.module)
-        inputs = round_inputs(states) if self.shared is None else self.shared.rounded(states)
+        if self.shared is None:
+            inputs = round_inputs(states)
+        else:
+            inputs = self.shared.prepared(states, round_inputs)
         found = product_of(inputs, self._rounded)
         return found.view(*states.shape[:-1], found.shape[-1])
 
@@ -114,23 +109,6 @@ class RoundedInputs(NamedTuple):
 
     values: Tensor
     scales: Tensor
-
-
-class SharedInputs(threading.local):
-    """The inputs that layers which read the same ones have rounded last, in each thread.
-
-    Only for layers that are called one after the other with nothing in between, such as those of
-    query, key and value: a tensor may be changed in place, which inference mode does not record.
-    """
-
-    states: weakref.ref[Tensor] | None = None
-    inputs: RoundedInputs | None = None
-
-    def rounded(self, states: Tensor) -> RoundedInputs:
-        """Round inputs, once for all layers that get the same tensor."""
-        if self.inputs is None or self.states is None or self.states() is not states:
-            self.states, self.inputs = weakref.ref(states), round_inputs(states)
-        return self.inputs
 
 
 def round_inputs(states: Tensor) -> RoundedInputs:
@@ -214,10 +192,4 @@ def use_int8(model: nn.Module) -> None:
     for module in model.modules():
         if type(module) is nn.Linear and min(module.weight.shape) >= SMALLEST:
             wrap_forward(module, Int8Linear)
-    for module in model.modules():
-        for names in TOGETHER:
-            layers = [getattr(getattr(module, name, None), "forward", None) for name in names]
-            shared = SharedInputs()
-            for layer in layers:
-                if isinstance(layer, Int8Linear):
-                    layer.shared = shared
+    share_inputs(model, Int8Linear)
