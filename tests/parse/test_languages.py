@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import pytest
 
@@ -10,10 +11,14 @@ from syntagma.errors import InputError
 from syntagma.evaluation import evaluate
 from syntagma.parse.languages import MAX_CHECKED, Languages, files_in
 from syntagma.parse.parser import JointParser
+from syntagma.parse.sources.load import load_parser
+from syntagma.tasks.parsing.labels import WordCodes, collect_labels, untagged_languages
 from syntagma.tasks.parsing.segmentation.learn import learn_segmenter
 from syntagma.tasks.parsing.task import ParsingTask
 from syntagma.tasks.parsing.treebanks import read_treebank
+from syntagma.text.alignment import ABSENT
 from syntagma.text.conllu import read_conllu
+from syntagma.training.run import train
 from tests.builders import experiment
 from tests.languages import TEXTS
 from tests.messages import naming
@@ -175,3 +180,49 @@ def test_files_without_a_language_beside_two_are_an_error(treebanks, tmp_path, t
 def test_raw_text_of_a_treebank_is_cut_in_its_language(folder, treebanks):
     for path in treebanks.values():
         assert evaluate(folder, [path], raw=True)["words_f1"] == 100
+
+
+def with_tags(rows, tag):
+    """Give each word a treebank tag (XPOS)."""
+    lines = [line.split("\t") for line in rows.splitlines()]
+    for columns in lines:
+        if len(columns) > 1 and columns[0].isdigit():
+            columns[4] = tag
+    return "\n".join(map("\t".join, lines)) + "\n"
+
+
+def test_words_of_a_language_without_treebank_tags_get_none(tiny_encoder, tmp_path):
+    french, english = tmp_path / "fr_a-ud-train.conllu", tmp_path / "en_a-ud-train.conllu"
+    french.write_text(FRENCH * 24, encoding="utf-8")
+    english.write_text(with_tags(ENGLISH, "EN") * 24, encoding="utf-8")
+    settings = experiment(
+        "parsing",
+        str(french),
+        tiny_encoder,
+        head={"segmentation": "english"},
+        training={"num_train_epochs": 15, "learning_rate": 3e-3, "head_learning_rate": 2e-2},
+    )
+    settings = replace(settings, data=replace(settings.data, train=(str(french), str(english))))
+    train(settings, tmp_path / "run")
+    parser = load_parser(tmp_path / "run")
+    for path, tag in ((french, "_"), (english, "EN")):
+        sentence = next(iter(read_treebank(path))).gold.sentence
+        # Its first words: of the others, a tiny vocabulary knows no pieces but shared ones.
+        assert set(parser.parse([sentence])[0].xpos[:3]) == {tag}
+    assert evaluate(tmp_path / "run", [str(french)])["xpos"] > 80
+
+
+def test_unknown_treebank_tags_are_not_learned(treebanks, tmp_path):
+    path = tmp_path / "en_a-ud-train.conllu"
+    path.write_text(with_tags(ENGLISH, "EN"), encoding="utf-8")
+    tagged = list(read_treebank(path))
+    untagged = list(read_treebank(treebanks["en"]))
+    french = list(read_treebank(treebanks["fr"]))
+    assert untagged_languages(french + untagged) == {"en", "fr"}
+    assert untagged_languages(french + untagged + tagged) == {"fr"}
+    labels = collect_labels([each.gold for each in french + tagged], phrases=False, untagged=True)
+    assert labels["xpos"] == ["EN", "_"]
+    codes = WordCodes(labels)
+    # A sentence of a language with tags, of which nobody wrote them.
+    assert set(codes.of(untagged[0].gold)["xpos"]) == {ABSENT}
+    assert set(codes.of(french[0].gold, untagged=True)["xpos"]) == {1}

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from syntagma.errors import InputError
 from syntagma.parse.edit_scripts import ScriptCodes, learn_scripts
+from syntagma.parse.languages import UNKNOWN as NO_LANGUAGE
 from syntagma.parse.lexicon import learn_lexicon
 from syntagma.parse.phrases import collapse_chains
+from syntagma.tasks.parsing.treebanks import TreeExample
 from syntagma.text.alignment import ABSENT
 from syntagma.text.morphology import UNKNOWN
 from syntagma.text.sentence import Parse
@@ -18,8 +20,25 @@ from syntagma.text.sentence import Parse
 COLUMNS = ("relations", "upos", "xpos")
 
 
+def untagged_languages(examples: Sequence[TreeExample]) -> set[str]:
+    """Return the languages in which no word has a treebank tag (column XPOS).
+
+    A parser of several languages is to give their words none either: ``_``, as in their treebanks.
+
+    Args:
+        examples: the sentences of all treebanks; a file whose name states no language counts as
+            one of an unknown language, which is never among those returned.
+    """
+    tagged = {example.language for example in examples if set(example.gold.xpos) - {UNKNOWN}}
+    return {example.language for example in examples} - tagged - {NO_LANGUAGE}
+
+
 def collect_labels(
-    parses: Sequence[Parse], *, phrases: bool, morphology: Sequence[str] = ()
+    parses: Sequence[Parse],
+    *,
+    phrases: bool,
+    morphology: Sequence[str] = (),
+    untagged: bool = False,
 ) -> dict[str, list[str]]:
     """Collect all labels; a column that a treebank lacks gets the label ``_``.
 
@@ -29,6 +48,7 @@ def collect_labels(
         morphology: ``feats``, for which labels are whole bundles of features, and ``lemmas``, for
             which labels are edit scripts; these come with a ``lexicon``; ``auto`` is those that the
             treebank has.
+        untagged: whether ``_`` is a treebank tag like others, see :func:`untagged_languages`.
 
     Returns:
         Sorted labels by column; edit scripts by their frequency.
@@ -40,6 +60,8 @@ def collect_labels(
     for name in COLUMNS:
         found = {label for parse in parses for label in getattr(parse, name)}
         labels[name] = sorted(found - {UNKNOWN}) or [UNKNOWN]
+    if untagged and UNKNOWN not in labels["xpos"]:
+        labels["xpos"].append(UNKNOWN)
     chains = {span.label for parse in parses for span in collapse_chains(parse.constituents or ())}
     if phrases and chains:
         labels["constituents"] = sorted(chains)
@@ -90,11 +112,13 @@ class WordCodes:
         }
         self._scripts = ScriptCodes(labels["lemmas"]) if "lemmas" in labels else None
 
-    def of(self, parse: Parse) -> dict[str, NDArray[np.int64]]:
+    def of(self, parse: Parse, *, untagged: bool = False) -> dict[str, NDArray[np.int64]]:
         """Return the codes of a gold parse.
 
         Args:
             parse: the parse.
+            untagged: whether the treebanks of its language have no tags of their own (XPOS), so
+                that ``_`` is what is to be predicted, rather than unknown.
 
         Returns:
             For each column codes, ``[n_words]``, ``ABSENT`` where the label is unknown.
@@ -104,6 +128,8 @@ class WordCodes:
             known = self._codes[name]
             if (values := getattr(parse, name)) is not None:
                 codes[:] = [known.get(label, ABSENT) for label in values]
+        if not untagged and len(self._codes["xpos"]) > 1 and UNKNOWN in self._codes["xpos"]:
+            found["xpos"][found["xpos"] == self._codes["xpos"][UNKNOWN]] = ABSENT
         if self._scripts is not None:
             found["lemmas"] = np.full(len(parse), ABSENT, np.int64)
             if (lemmas := parse.lemmas) is not None:

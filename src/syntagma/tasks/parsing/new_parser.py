@@ -16,7 +16,7 @@ from syntagma.parse.languages import LABEL
 from syntagma.parse.parser import JointParser
 from syntagma.parse.scorer import ParserModel
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.parsing.labels import collect_labels
+from syntagma.tasks.parsing.labels import collect_labels, untagged_languages
 from syntagma.tasks.parsing.segmentation.by_language import known_languages, learned_languages
 from syntagma.tasks.parsing.treebanks import TreeExample
 
@@ -50,6 +50,7 @@ def new_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> Joint
             [example.gold for example in examples],
             phrases=head.views != "dependencies",
             morphology=head.morphology,
+            untagged=bool(untagged_languages(examples)),
         )
         | {LABEL: known_languages(examples)},
         hidden_dropout=experiment.hidden_dropout,

@@ -38,7 +38,7 @@ from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import ARCS, BRACKETS, HEADS
 from syntagma.tasks.experiment import SAVED, Experiment
 from syntagma.tasks.parsing.conll_measures import raw_file_scores, raw_scores
-from syntagma.tasks.parsing.labels import WordCodes
+from syntagma.tasks.parsing.labels import WordCodes, untagged_languages
 from syntagma.tasks.parsing.new_parser import continue_parser, full_decoding, new_parser
 from syntagma.tasks.parsing.sample import SAMPLE
 from syntagma.tasks.parsing.tree_scores import bracket_score, score_trees
@@ -180,6 +180,7 @@ class ParsingTask(Task[TreeExample, Parse]):
             InputError: all sentences are empty or too long.
         """
         codes = WordCodes(self.model.config.labels)
+        untagged = untagged_languages(examples)
         labels = self.model.config.labels.get("constituents", [])
         phrase_codes = {label: code for code, label in enumerate(labels, start=1)}
         encoded = self.parser.encoder.encode([example.gold.sentence for example in examples])
@@ -187,7 +188,9 @@ class ParsingTask(Task[TreeExample, Parse]):
         for example, pieces in zip(examples, encoded, strict=True):
             if not 0 < len(pieces) <= self.parser.max_content:
                 continue
-            gold = {"heads": np.array(example.gold.heads, np.int64)} | codes.of(example.gold)
+            gold = {"heads": np.array(example.gold.heads, np.int64)} | codes.of(
+                example.gold, untagged=example.language in untagged
+            )
             spans = collapse_chains(example.gold.constituents or ())
             phrases = [(start, end, phrase_codes.get(label, 0)) for start, end, label in spans]
             has_phrases = bool(phrase_codes) and example.gold.constituents is not None
