@@ -29,6 +29,7 @@ from syntagma.files import read_json
 NAMES = (
     "masks",
     "precision",
+    "linear",
     "parsing",
     "growth",
     "reading",

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from syntagma.encoders.cpu.derived import DerivedLinear
 from syntagma.encoders.cpu.linear import missing_rows
 
 PAIRS_PER_STEP = 512
@@ -38,7 +39,7 @@ class SharedDropout(nn.Module):
         return states * F.dropout(mask, self.probability)
 
 
-class Biaffine(nn.Module):
+class Biaffine(DerivedLinear):
     """Compute ``score(i, j) = [x_i; 1]ᵀ U [y_j; 1]`` for each of ``n_scores`` matrices U.
 
     Args:
@@ -49,6 +50,18 @@ class Biaffine(nn.Module):
     def __init__(self, width: int, n_scores: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(n_scores, width + 1, width + 1))
+
+    def matrix(self) -> Tensor:
+        """Return the matrix that maps ``[x; 1]`` to ``[x; 1]ᵀ U`` for all of U, one below another.
+
+        Returns:
+            ``[n_scores · (width + 1), width + 1]``.
+        """
+        return self.weight.transpose(1, 2).reshape(-1, self.weight.shape[1])
+
+    def origin(self) -> nn.Parameter:
+        """Return the matrices U."""
+        return self.weight
 
     @staticmethod
     def _append_one(states: Tensor) -> Tensor:
@@ -65,8 +78,7 @@ class Biaffine(nn.Module):
         Returns:
             In float32, ``[batch, n, m]``.
         """
-        # Autocast may make them 16 bits, and a dtype asked for by the user the weights.
-        mapped = self._append_one(left) @ self.weight[0].to(left.dtype)
+        mapped = self.multiply(self._append_one(left))[..., : self.weight.shape[2]]
         # 16 bits would give many scores the same value, and ties decide trees.
         with torch.autocast(left.device.type, enabled=False):
             return mapped.float() @ self._append_one(right.float()).mT
@@ -82,12 +94,11 @@ class Biaffine(nn.Module):
             ``[n, n_scores]``.
         """
         n_scores, width, _ = self.weight.shape
-        table = self.weight.to(left.dtype).permute(1, 0, 2).reshape(width, -1)
         # One matrix product, then a dot product per row over [pairs, n_scores, width + 1].  In
         # steps, because allocating a tensor of tens of megabytes costs more than the product.
         rows = (0, 1, 0, missing_rows(left))  # The column is that of _append_one.
         scores = [
-            (x @ table).view(len(x), n_scores, width) @ y.unsqueeze(-1)
+            self.multiply(x).view(len(x), n_scores, width) @ y.unsqueeze(-1)
             for x, y in zip(
                 F.pad(left, rows, value=1.0).split(PAIRS_PER_STEP),
                 F.pad(right, rows, value=1.0).split(PAIRS_PER_STEP),

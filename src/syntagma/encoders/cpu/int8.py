@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from syntagma.encoders.cpu.derived import DerivedLinear
 from syntagma.encoders.cpu.forwards import ForwardWrapper, wrap_forward
 from syntagma.encoders.cpu.shared_inputs import SharedInputs, share_inputs
 from syntagma.errors import InputError
@@ -153,7 +154,8 @@ def product_of(inputs: RoundedInputs, layer: RoundedLayer) -> Tensor:
     )
     if layer.bias is None:
         return product.mul_(inputs.scales)
-    return torch.addcmul(layer.bias, product, inputs.scales)
+    # In place: writing to new memory takes twice as long.
+    return torch.addcmul(layer.bias, product, inputs.scales, out=product)
 
 
 @functools.cache
@@ -192,4 +194,6 @@ def use_int8(model: nn.Module) -> None:
     for module in model.modules():
         if type(module) is nn.Linear and min(module.weight.shape) >= SMALLEST:
             wrap_forward(module, Int8Linear)
+        elif isinstance(module, DerivedLinear) and min(module.matrix().shape) >= SMALLEST:
+            module.compute_by(Int8Linear)
     share_inputs(model, Int8Linear)

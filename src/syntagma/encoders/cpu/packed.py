@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from syntagma.encoders.cpu.derived import DerivedLinear
 from syntagma.encoders.cpu.forwards import wrap_forward
 from syntagma.encoders.cpu.linear import PaddedLinear, padded_rows
 from syntagma.encoders.cpu.shared_inputs import SharedInputs, share_inputs
@@ -181,4 +182,6 @@ def pack_linear_layers(model: nn.Module) -> None:
         own = "forward" not in vars(module) or isinstance(module.forward, PaddedLinear)
         if type(module) is nn.Linear and own:
             wrap_forward(module, PackedLinear)
+        elif isinstance(module, DerivedLinear) and module.wrapper is None:
+            module.compute_by(PackedLinear)
     share_inputs(model, PackedLinear)

@@ -1,0 +1,69 @@
+"""Linear maps whose matrix is made from other weights, in the precision of the linear layers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import torch
+from torch import Tensor, nn
+
+from syntagma.encoders.cpu.forwards import ForwardWrapper
+
+
+class DerivedLinear(nn.Module):
+    """A module that multiplies by a matrix made from its weights.
+
+    For inference the matrix can be kept as a linear layer, which is then computed as all others
+    are: in 8-bit integers, or with packed weights.
+
+    Attributes:
+        wrapper: how that layer is computed; ``None`` to multiply as torch does.
+    """
+
+    wrapper: type[ForwardWrapper] | None = None
+    _layer: nn.Linear | None = None
+    _made_from: tuple[int, int] | None = None
+
+    @abstractmethod
+    def matrix(self) -> Tensor:
+        """Return the matrix, ``[out_features, in_features]``."""
+
+    @abstractmethod
+    def origin(self) -> nn.Parameter:
+        """Return the parameter that the matrix is made from."""
+
+    def multiply(self, states: Tensor) -> Tensor:
+        """Multiply inputs by the matrix.
+
+        Args:
+            states: ``[…, in_features]``.
+
+        Returns:
+            ``[…, out_features]``.
+        """
+        if torch.is_grad_enabled() or torch.compiler.is_compiling() or self.wrapper is None:
+            # What may be a training step changes the weights, which leaves no trace.
+            self._made_from = None
+            # Autocast may make the inputs 16 bits, and a dtype asked for by the user the weights.
+            return states @ self.matrix().to(states.dtype).T
+        origin = self.origin()
+        version = origin.data_ptr(), -1 if origin.is_inference() else origin._version
+        if self._layer is None or self._made_from != version:
+            matrix = self.matrix().detach().contiguous()
+            out_features, in_features = matrix.shape
+            layer = nn.Linear(in_features, out_features, bias=False, device="meta")
+            layer.weight = nn.Parameter(matrix, requires_grad=False)
+            layer.forward = self.wrapper(layer)  # type: ignore[method-assign]
+            # Not as a submodule: its weights are no weights of the model.
+            self.__dict__["_layer"], self._made_from = layer, version
+        assert self._layer is not None
+        product: Tensor = self._layer(states)
+        return product
+
+    def compute_by(self, wrapper: type[ForwardWrapper] | None) -> None:
+        """Choose how the matrix is multiplied by, from the next call without gradients on.
+
+        Args:
+            wrapper: see :attr:`wrapper`.
+        """
+        self.wrapper, self._made_from = wrapper, None
