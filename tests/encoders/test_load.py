@@ -141,3 +141,11 @@ def test_a_sentencepiece_tokenizer_needs_its_packages(tmp_path, monkeypatch, pac
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(InputError, match=naming("tokenizer '.[sentencepiece]'")):
         load_tokenizer(str(tmp_path / "model"))
+
+
+def test_a_folder_named_like_an_encoder_is_written_with_a_dot(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "default").mkdir()
+    (tmp_path / "default" / "config.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError, match=naming("default ./default")):
+        _ = find_model("default").settings

@@ -15,7 +15,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from syntagma.encoders import hub
-from syntagma.encoders.default import CONFIG, SHIPPED, TOKENIZER, WEIGHTS, resolve, sha256
+from syntagma.encoders.default import (
+    CONFIG,
+    ENCODERS,
+    SHIPPED,
+    TOKENIZER,
+    WEIGHTS,
+    resolve,
+    sha256,
+)
 from syntagma.encoders.hub_options import NONE, HubOptions
 from syntagma.encoders.named_models import NAMED_MODELS
 from syntagma.encoders.saved_config import is_own, read_encoder_config, read_saved_config
@@ -76,6 +84,8 @@ class ModelRef:
 
     def instead(self) -> str:
         """Return a clause for messages: what was found in place of a saved model."""
+        if self.name in ENCODERS and (Path(self.name) / CONFIG).is_file():
+            return f"this name is that of an encoder; write ./{self.name} for the folder here"
         if self.kind == "qa_model":
             return (
                 f"this is a {self.architecture} of Transformers; save it as a reader with "
