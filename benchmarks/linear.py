@@ -3,7 +3,7 @@
 The same sentences are given to each, but new ones in each round, as a corpus or users would: their
 batches have numbers of rows that no batch before had.  Then one sentence at a time, new ones again.
 
-    SYNTAGMA_BENCH_TREEBANK=EWT-TRAIN.conllu.gz python -m benchmarks linear
+    SYNTAGMA_BENCH_TREEBANK=EWT-TRAIN.conllu.gz python -m benchmarks.linear
 
 Without a treebank the sentences are those of the example, whose lengths recur in each round.
 """
