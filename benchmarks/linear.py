@@ -13,6 +13,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 
 import torch
@@ -69,8 +70,8 @@ def main() -> None:
         # Each way comes first in turn: what one compiles, the others find compiled.
         for name in names[number % len(names) :] + names[: number % len(names)]:
             parser = ways[name]
-            took = seconds(lambda parser=parser, many=many: parser.parse(many))
-            alone = [seconds(lambda p=parser, s=s: p.parse([s])) for s in _spread(many)]
+            took = seconds(partial(parser.parse, many))
+            alone = [seconds(partial(parser.parse, [s])) for s in _spread(many)]
             if number or ROUNDS == 1:
                 speeds[name].append(sum(map(len, many)) / took)
                 waits[name].append(1000 * statistics.median(alone))

@@ -3,8 +3,8 @@
 oneDNN compiles machine code for each number of rows that it meets, which takes milliseconds: often
 longer than the product.  Batches of texts have ever new numbers of pieces and words.  So rows of
 zeros are added, up to one of eight numbers between each power of two and the next.  On new text,
-``default-parser`` is 1.3 to 1.4 times as fast by that (two cores with AMX); training steps, whose
-batches are larger, gain little.
+``default-parser`` is 1.14 times as fast by that (``python -m benchmarks.linear``, two cores with
+AMX); training steps, whose batches are larger, gain little.
 
 In float32 another library multiplies, which compiles nothing; nothing changes there.
 """
