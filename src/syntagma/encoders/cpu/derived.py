@@ -10,6 +10,12 @@ from torch import Tensor, nn
 from syntagma.encoders.cpu.forwards import ForwardWrapper
 
 
+def version_of(parameter: Tensor) -> tuple[int, int]:
+    """Return the address and version of a parameter, which change when most code changes it."""
+    # Tensors made in inference mode have no version, and cannot be changed outside of it.
+    return parameter.data_ptr(), -1 if parameter.is_inference() else parameter._version
+
+
 class DerivedLinear(nn.Module):
     """A module that multiplies by a matrix made from its weights.
 
@@ -41,14 +47,15 @@ class DerivedLinear(nn.Module):
         Returns:
             ``[…, out_features]``.
         """
-        if torch.is_grad_enabled() or torch.compiler.is_compiling() or self.wrapper is None:
-            # What may be a training step changes the weights, which leaves no trace.
-            self._made_from = None
+        recorded = torch.compiler.is_compiling()
+        if recorded or torch.is_grad_enabled() or self.wrapper is None:
+            if not recorded:
+                # This may be a training step, after which torch may not show that weights changed.
+                self._made_from = None
             # Autocast may make the inputs 16 bits, and a dtype asked for by the user the weights.
             return states @ self.matrix().to(states.dtype).T
-        origin = self.origin()
-        version = origin.data_ptr(), -1 if origin.is_inference() else origin._version
-        if self._layer is None or self._made_from != version:
+        version, layer = version_of(self.origin()), self._layer  # Another thread may replace it.
+        if layer is None or self._made_from != version:
             matrix = self.matrix().detach().contiguous()
             out_features, in_features = matrix.shape
             layer = nn.Linear(in_features, out_features, bias=False, device="meta")
@@ -56,8 +63,7 @@ class DerivedLinear(nn.Module):
             layer.forward = self.wrapper(layer)  # type: ignore[method-assign]
             # Not as a submodule: its weights are no weights of the model.
             self.__dict__["_layer"], self._made_from = layer, version
-        assert self._layer is not None
-        product: Tensor = self._layer(states)
+        product: Tensor = layer(states)
         return product
 
     def compute_by(self, wrapper: type[ForwardWrapper] | None) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from syntagma.encoders.cpu.derived import DerivedLinear
+from syntagma.encoders.cpu.derived import DerivedLinear, version_of
 from syntagma.encoders.cpu.forwards import wrap_forward
 from syntagma.encoders.cpu.linear import PaddedLinear, padded_rows
 from syntagma.encoders.cpu.shared_inputs import SharedInputs, share_inputs
@@ -104,7 +104,7 @@ def pack(layer: nn.Linear) -> PackedWeights:
         torch.ops.mkldnn._reorder_linear_weight(weight, None),
         bias[0] if bias else None,
         tuple(weakref.ref(each) for each in parameters),
-        tuple(map(_version, parameters)),
+        tuple(map(version_of, parameters)),
     )
 
 
@@ -112,16 +112,11 @@ def is_current(packed: PackedWeights, layer: nn.Linear) -> bool:
     """Whether a layer still has the weights that were packed."""
     parameters = [each for each in (layer.weight, layer.bias) if each is not None]
     return len(parameters) == len(packed.sources) and all(
-        source() is parameter and version == _version(parameter)
+        source() is parameter and version == version_of(parameter)
         for source, parameter, version in zip(
             packed.sources, parameters, packed.versions, strict=True
         )
     )
-
-
-def _version(parameter: Tensor) -> tuple[int, int]:
-    # Tensors made in inference mode have no version, and cannot be changed outside of it.
-    return parameter.data_ptr(), -1 if parameter.is_inference() else parameter._version
 
 
 def pad_rows(states: Tensor) -> Tensor:
