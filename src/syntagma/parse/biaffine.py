@@ -78,7 +78,8 @@ class Biaffine(DerivedLinear):
         Returns:
             In float32, ``[batch, n, m]``.
         """
-        mapped = self.multiply(self._append_one(left))[..., : self.weight.shape[2]]
+        multiply = self.multiplication(left.dtype)
+        mapped = multiply(self._append_one(left))[..., : self.weight.shape[2]]
         # 16 bits would give many scores the same value, and ties decide trees.
         with torch.autocast(left.device.type, enabled=False):
             return mapped.float() @ self._append_one(right.float()).mT
@@ -94,11 +95,12 @@ class Biaffine(DerivedLinear):
             ``[n, n_scores]``.
         """
         n_scores, width, _ = self.weight.shape
+        multiply = self.multiplication(left.dtype)
         # One matrix product, then a dot product per row over [pairs, n_scores, width + 1].  In
         # steps, because allocating a tensor of tens of megabytes costs more than the product.
         rows = (0, 1, 0, missing_rows(left))  # The column is that of _append_one.
         scores = [
-            self.multiply(x).view(len(x), n_scores, width) @ y.unsqueeze(-1)
+            multiply(x).view(len(x), n_scores, width) @ y.unsqueeze(-1)
             for x, y in zip(
                 F.pad(left, rows, value=1.0).split(PAIRS_PER_STEP),
                 F.pad(right, rows, value=1.0).split(PAIRS_PER_STEP),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -38,22 +39,25 @@ class DerivedLinear(nn.Module):
     def origin(self) -> nn.Parameter:
         """Return the parameter that the matrix is made from."""
 
-    def multiply(self, states: Tensor) -> Tensor:
-        """Multiply inputs by the matrix.
+    def multiplication(self, dtype: torch.dtype) -> Callable[[Tensor], Tensor]:
+        """Return a function that multiplies inputs by the matrix.
+
+        Making the matrix takes as long as a small product, so call this once for many inputs.
 
         Args:
-            states: ``[…, in_features]``.
+            dtype: of the inputs.  Autocast may make them 16 bits, and a dtype that the user asks
+                for may do so with the weights.
 
         Returns:
-            ``[…, out_features]``.
+            A function from ``[…, in_features]`` to ``[…, out_features]``.
         """
         recorded = torch.compiler.is_compiling()
         if recorded or torch.is_grad_enabled() or self.wrapper is None:
             if not recorded:
                 # This may be a training step, after which torch may not show that weights changed.
                 self._made_from = None
-            # Autocast may make the inputs 16 bits, and a dtype asked for by the user the weights.
-            return states @ self.matrix().to(states.dtype).T
+            transposed = self.matrix().to(dtype).T
+            return lambda states: states @ transposed
         version, layer = version_of(self.origin()), self._layer  # Another thread may replace it.
         if layer is None or self._made_from != version:
             matrix = self.matrix().detach().contiguous()
@@ -63,8 +67,7 @@ class DerivedLinear(nn.Module):
             layer.forward = self.wrapper(layer)  # type: ignore[method-assign]
             # Not as a submodule: its weights are no weights of the model.
             self.__dict__["_layer"], self._made_from = layer, version
-        product: Tensor = layer(states)
-        return product
+        return layer
 
     def compute_by(self, wrapper: type[ForwardWrapper] | None) -> None:
         """Choose how the matrix is multiplied by, from the next call without gradients on.
