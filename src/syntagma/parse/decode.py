@@ -9,13 +9,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from syntagma.parse.arguments import single_arguments
 from syntagma.parse.constituency import ChartSpans, best_spans
 from syntagma.parse.dependency import decode_heads
 from syntagma.parse.joint import MAX_JOINT_WORDS, best_joint_trees
 from syntagma.parse.phrases import LabelledSpan
 from syntagma.parse.scorer import ParserModel, WordStates
+from syntagma.parse.validity.punctuation import attach_punctuation
+from syntagma.parse.validity.relations import choose_relations
+from syntagma.parse.validity.rules import CROSSING, rules_for
 from syntagma.text.alignment import ABSENT
+from syntagma.text.morphology import UNKNOWN
 
 DecodingMode = Literal["dependencies", "separate", "joint"]
 """Decode dependencies only, phrases separately as well, or both jointly as one tree."""
@@ -32,7 +35,8 @@ class DecodedSentence(NamedTuple):
         probabilities: probability of each arc, ``[n_words]``.
         phrases: labelled spans; ``None`` if no phrases were decoded.
         feats: label codes, ``[n_words]``; ``None`` from a parser that predicts none.
-        lemmas: codes of edit scripts, ``[n_words]``; ``None`` from a parser that predicts none.
+        lemmas: codes of edit scripts, :data:`syntagma.text.alignment.ABSENT` for later parts of an
+            interrupted word, ``[n_words]``; ``None`` from a parser that predicts none.
     """
 
     heads: NDArray[np.int64]
@@ -72,28 +76,44 @@ def decode(
                 group = decode(model, selected, n_words[rows], mode=group_mode)
                 decoded |= dict(zip(rows.tolist(), group, strict=True))
         return [decoded[row] for row in range(len(n_words))]
-    arcs = states.arcs.float()
-    phrases: list[list[LabelledSpan]] | list[None] = [None] * len(n_words)
-    if mode == "dependencies":
-        heads = torch.from_numpy(decode_heads(arcs.cpu().numpy(), n_words)).to(arcs.device)
-    else:
-        heads, phrases = _with_phrases(model, states, arcs, n_words, jointly=mode == "joint")
-    # Relations are scored for the decoded heads only, not for all pairs of words.
-    inside = np.arange(heads.shape[1]) < n_words[:, None]
-    padding = ~torch.from_numpy(inside).to(heads.device)
-    relations = model.relation_scores(states, heads.masked_fill(padding, ABSENT))
-    relations = _mask_root_relation(relations, heads, model.config.labels["relations"])
-    arc_probabilities = arcs.softmax(-1).gather(-1, heads.unsqueeze(-1)).squeeze(-1)
-    probabilities = arc_probabilities.cpu().numpy()
-    head_indices = heads.cpu().numpy()
+    arcs, labels = states.arcs.float(), model.config.labels
     upos, xpos, feats, lemmas = (
         None if scores is None else best_codes(scores)
         for scores in (states.upos, states.xpos, states.feats, states.lemmas)
     )
     assert upos is not None
     assert xpos is not None
-    names = model.config.labels["relations"]
-    relation_codes = single_arguments(relations.float().cpu().numpy(), head_indices, names)
+    inside = np.arange(arcs.shape[1]) < n_words[:, None]
+    rules = rules_for(
+        *(tuple(labels.get(name, ())) for name in ("relations", "upos", "feats", "exceptions"))
+    )
+    is_punctuation = inside & (np.array(labels["upos"]) == "PUNCT")[upos]
+    if CROSSING in rules.exceptions:
+        is_punctuation[:] = False
+    phrases: list[list[LabelledSpan]] | list[None] = [None] * len(n_words)
+    if mode == "dependencies":
+        heads = _dependencies(arcs, n_words, is_punctuation)
+    else:
+        heads, phrases = _with_phrases(
+            model, states, arcs, n_words, is_punctuation, jointly=mode == "joint"
+        )
+    # Relations are scored for the decoded heads only, not for all pairs of words.
+    padding = ~torch.from_numpy(inside).to(heads.device)
+    relations = model.relation_scores(states, heads.masked_fill(padding, ABSENT))
+    relations = _mask_root_relation(relations, heads, labels["relations"])
+    arc_probabilities = arcs.softmax(-1).gather(-1, heads.unsqueeze(-1)).squeeze(-1)
+    probabilities = arc_probabilities.cpu().numpy()
+    head_indices = heads.cpu().numpy()
+    relation_codes = choose_relations(
+        relations.float().cpu().numpy(), head_indices, upos, feats, rules
+    )
+    rest = inside & rules.is_part[relation_codes]
+    if rest.any():
+        # An interrupted word has its lemma and features at its first part.
+        if lemmas is not None:
+            lemmas[rest] = ABSENT
+        if feats is not None and UNKNOWN in labels["feats"]:
+            feats[rest] = labels["feats"].index(UNKNOWN)
     return [
         DecodedSentence(
             heads=head_indices[row, :length],
@@ -140,11 +160,21 @@ def _select(states: WordStates, rows: NDArray[np.intp], n_words: NDArray[np.int6
     )
 
 
+def _dependencies(
+    arcs: Tensor, n_words: NDArray[np.int64], is_punctuation: NDArray[np.bool_]
+) -> Tensor:
+    """Decode heads on their own."""
+    scores = arcs.cpu().numpy()
+    heads = attach_punctuation(scores, decode_heads(scores, n_words), is_punctuation)
+    return torch.from_numpy(heads).to(arcs.device)
+
+
 def _with_phrases(
     model: ParserModel,
     states: WordStates,
     arcs: Tensor,
     n_words: NDArray[np.int64],
+    is_punctuation: NDArray[np.bool_],
     *,
     jointly: bool,
 ) -> tuple[Tensor, list[list[LabelledSpan]]]:
@@ -158,7 +188,7 @@ def _with_phrases(
         spans, heads = best_joint_trees(share * best.scores, (1 - share) * arcs, lengths)
     else:
         spans = best_spans(best.scores, lengths)
-        heads = torch.from_numpy(decode_heads(arcs.cpu().numpy(), n_words)).to(arcs.device)
+        heads = _dependencies(arcs, n_words, is_punctuation)
     names = model.config.labels["constituents"]
     return heads, _labelled_spans(spans, best.labels, len(n_words), names)
 

@@ -23,8 +23,8 @@ from syntagma.text.sentence import Sentence
 IntArray = NDArray[np.int64]
 
 # Parse caches and annotated corpora depend on this version, through the parser's fingerprint.
-# Raise it by one whenever a code change makes the parser read any word differently.
-READING_VERSION = 1
+# Raise it by one whenever a code change makes the parser read or parse any word differently.
+READING_VERSION = 2
 
 MARK = re.compile(r"\A[\[<{|]+/?(\w\S*?)/?[\]>}|]+\Z")
 """A name in brackets.  Round ones are not among them: ``(a)`` numbers the items of a list."""

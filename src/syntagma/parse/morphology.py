@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from syntagma.errors import DamagedFileError
 from syntagma.parse.edit_scripts import apply_script, is_script
 from syntagma.parse.lexicon import Key, is_line, key_of, read_lexicon
-from syntagma.text.morphology import Morphology
+from syntagma.text.alignment import ABSENT
+from syntagma.text.morphology import UNKNOWN, Morphology
 from syntagma.text.sentence import Sentence
 
 MAX_CACHED = 100_000
@@ -41,7 +42,7 @@ class Lemmatizer(dict[tuple[str, str, int], str]):
 
     def __missing__(self, word: tuple[str, str, int]) -> str:
         form, upos, code = word
-        lemma = self._lexicon.get(key_of(form, upos))
+        lemma = UNKNOWN if code == ABSENT else self._lexicon.get(key_of(form, upos))
         if lemma is None:
             lemma = apply_script(self._scripts[code], form)
         # Starting over is cheaper than tracking use, and frequent words come back at once.
@@ -99,7 +100,8 @@ class PredictedMorphology:
         forms: the words, ``[n_words]``.
         upos: universal tags, ``[n_words]``.
         feats_codes: codes of features, ``[n_words]``; ``None`` if the parser predicts none.
-        script_codes: codes of edit scripts, ``[n_words]``; ``None`` if the parser predicts none.
+        script_codes: codes of edit scripts, :data:`syntagma.text.alignment.ABSENT` for a word
+            without a lemma of its own, ``[n_words]``; ``None`` if the parser predicts none.
     """
 
     __slots__ = ("feats_codes", "forms", "labels", "script_codes", "upos")

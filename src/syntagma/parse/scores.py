@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, fields
 from typing import Self
 
-from syntagma.parse.arguments import is_object, is_subject
+from syntagma.parse.validity.arguments import is_object, is_subject
 from syntagma.text.sentence import Parse
 
 
@@ -150,7 +150,7 @@ def double_arguments(parse: Parse) -> dict[str, int]:
     """Count the words with more subjects or objects than a clause can have.
 
     Universal Dependencies allows none; our parser gives none
-    (:mod:`syntagma.parse.arguments`), but other parse sources may.
+    (:mod:`syntagma.parse.validity.arguments`), but other parse sources may.
 
     Args:
         parse: parse with universal relations.

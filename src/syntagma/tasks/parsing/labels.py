@@ -12,6 +12,7 @@ from syntagma.parse.edit_scripts import ScriptCodes, learn_scripts
 from syntagma.parse.languages import UNKNOWN as NO_LANGUAGE
 from syntagma.parse.lexicon import learn_lexicon
 from syntagma.parse.phrases import collapse_chains
+from syntagma.parse.validity.exceptions import exceptions_in
 from syntagma.tasks.parsing.treebanks import TreeExample
 from syntagma.text.alignment import ABSENT
 from syntagma.text.morphology import UNKNOWN
@@ -51,7 +52,8 @@ def collect_labels(
         untagged: whether ``_`` is a treebank tag like others, see :func:`untagged_languages`.
 
     Returns:
-        Sorted labels by column; edit scripts by their frequency.
+        Sorted labels by column, edit scripts by their frequency; and, if there are any,
+        ``exceptions``, the rules of :mod:`syntagma.parse.validity.rules` that the treebank breaks.
 
     Raises:
         InputError: the treebank does not have the morphology.
@@ -62,6 +64,8 @@ def collect_labels(
         labels[name] = sorted(found - {UNKNOWN}) or [UNKNOWN]
     if untagged and UNKNOWN not in labels["xpos"]:
         labels["xpos"].append(UNKNOWN)
+    if exceptions := exceptions_in(parses):
+        labels["exceptions"] = exceptions
     chains = {span.label for parse in parses for span in collapse_chains(parse.constituents or ())}
     if phrases and chains:
         labels["constituents"] = sorted(chains)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from syntagma.parse.arguments import is_object, is_subject, single_arguments
+from syntagma.parse.validity.arguments import is_object, is_subject, single_arguments
 
 NAMES = ("root", "nsubj", "nsubj:pass", "nsubj:outer", "obj", "obl", "csubj")
 

@@ -1,0 +1,1 @@
+"""Trees that the validator of Universal Dependencies accepts."""
