@@ -91,3 +91,9 @@ def test_the_lexicon_has_forms_with_one_lemma():
         ("Rose", "PROPN"): "Rose",
         ("i", "PRON"): "I",
     }
+
+
+@pytest.mark.parametrize("script", ["keep|0-1+|0-0+", "keep|0-0+|0-1+", "lower|0-2+|0-0+"])
+@pytest.mark.parametrize("form", ["懂", "a", "ab"])
+def test_a_lemma_is_never_empty(script, form):
+    assert apply_script(script, form)

@@ -64,7 +64,8 @@ def apply_script(script: str, form: str) -> str:
 
     Args:
         script: an edit script.
-        form: a word; one with fewer letters than the script changes is left as it is.
+        form: a word; one with fewer letters than the script changes, or of which nothing would be
+            left, is its own lemma.
 
     >>> apply_script("lower|0-0+|0-3+y", "Parties"), apply_script("=be", "'s")
     ('party', 'be')
@@ -84,6 +85,8 @@ def apply_script(script: str, form: str) -> str:
         + after.add
         + base[len(base) - after.skip :]
     )
+    if not edited:
+        return base
     if case == "title":
         return edited[:1].upper() + edited[1:]
     return edited.upper() if case == "upper" else edited

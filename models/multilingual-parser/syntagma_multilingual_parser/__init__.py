@@ -1,0 +1,1 @@
+"""The weights of ``multilingual-parser``, which Syntagma reads from this folder."""
