@@ -22,7 +22,7 @@ import torch
 from benchmarks.quick import size
 from benchmarks.tables import show
 from benchmarks.timing import timings
-from syntagma.encoders.default import find_encoder
+from syntagma.encoders.default import find_download
 from syntagma.encoders.named_models import NAMED_MODELS, names_of
 from syntagma.encoders.precision import autocast
 from syntagma.export.families import SpanFamily
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = ()) -> None:
     parser.add_argument("--reader", action="append", default=[], help="by default all that ship")
     parser.add_argument("--repeat", type=int, default=size(5, 1))
     given = parser.parse_args(arguments)
-    ready = [name for name in names_of("reader") if find_encoder(NAMED_MODELS[name].encoder)]
+    ready = [name for name in names_of("reader") if find_download(NAMED_MODELS[name].encoder)]
     with tempfile.TemporaryDirectory() as folder:
         rows = [
             row_of(name, Path(folder), given.repeat)

@@ -16,13 +16,12 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+from benchmarks.parsing import present_parsers
 from benchmarks.quick import size
 from benchmarks.tables import Measured, show
 from benchmarks.text import EXAMPLE
 from benchmarks.timing import timings
 from syntagma.drawing.plotting import draw_panels
-from syntagma.encoders.default import find_encoder
-from syntagma.encoders.named_models import NAMED_MODELS, names_of
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.load import load_parser
 from syntagma.text.segmentation.segment import segment
@@ -105,9 +104,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     options.add_argument("--repeat", type=int, default=size(5, 1), help="number of rounds")
     chosen = options.parse_args(arguments)
     results: dict[tuple[str, str, int], Measured] = {}
-    for name in names_of("parser"):
-        if not find_encoder(NAMED_MODELS[name].encoder):
-            continue
+    for name in present_parsers():
         calls = calls_of(load_parser(name))
         keys = {f"{panel} {value}": (panel, value) for panel, value in calls}
         seconds = timings({key: calls[keys[key]][1] for key in keys}, repeat=chosen.repeat)

@@ -31,8 +31,8 @@ from benchmarks.text import treebank_sentences
 from benchmarks.timing import timings
 from syntagma.batches import call_cost_on, token_budget_batches
 from syntagma.encoders.cpu.int8 import has_int8
-from syntagma.encoders.default import find_encoder
-from syntagma.encoders.named_models import NAMED_MODELS, names_of
+from syntagma.encoders.default import find_download
+from syntagma.encoders.named_models import NAMED_MODELS, SHIPPED
 from syntagma.encoders.precision import Precision, autocast, fast_bfloat16
 from syntagma.parse.decode import DecodingMode
 from syntagma.parse.parser import JointParser
@@ -102,8 +102,9 @@ def encode(parser: JointParser, batches: list[dict[str, Tensor]], precision: Pre
 
 
 def present_parsers() -> list[str]:
-    """Return the named parsers whose encoder is on this machine."""
-    return [name for name in names_of("parser") if find_encoder(NAMED_MODELS[name].encoder)]
+    """Return the parsers that ship and whose encoder is on this machine."""
+    rows = [NAMED_MODELS[name] for name in SHIPPED]
+    return [row.name for row in rows if row.kind == "parser" and find_download(row.encoder)]
 
 
 def present_precisions() -> list[Precision]:

@@ -22,7 +22,7 @@ import torch
 
 from benchmarks.quick import size
 from benchmarks.tables import Measured, show
-from syntagma.encoders.default import find_encoder
+from syntagma.encoders.default import find_download
 from syntagma.encoders.named_models import NAMED_MODELS, names_of
 from syntagma.encoders.precision import autocast
 from syntagma.parse.sources.cache import ParseCache
@@ -141,7 +141,7 @@ def main(arguments: Sequence[str] | None = ()) -> None:
     parser.add_argument("--parser", help="instead of the one that a reader was trained with")
     parser.add_argument("--repeat", type=int, default=size(5, 1))
     given = parser.parse_args(arguments)
-    ready = [name for name in names_of("reader") if find_encoder(NAMED_MODELS[name].encoder)]
+    ready = [name for name in names_of("reader") if find_download(NAMED_MODELS[name].encoder)]
     rows = []
     for name in given.reader or size(ready, ready[:1]):
         options = {"parser": given.parser} if given.parser else {}

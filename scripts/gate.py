@@ -1,4 +1,4 @@
-"""Score every shipped model on sentences and questions of our own, and fail if one got worse.
+"""Score every named model on sentences and questions of our own, and fail if one got worse.
 
     python scripts/gate.py                          # compare with the records (make gate)
     python scripts/gate.py --record default-parser  # record a new version of a model
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syntagma.drawing.tables import aligned
-from syntagma.encoders.default import find_encoder
-from syntagma.encoders.named_models import NAMED_MODELS
+from syntagma.encoders.default import find_download
+from syntagma.encoders.named_models import DOWNLOADS, NAMED_MODELS
 from syntagma.errors import InputError, in_one_line
 from syntagma.files import read_json
 from syntagma.outputs import write_json
@@ -115,8 +115,8 @@ KINDS: Mapping[str, Callable[[str], Scores]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shipped:
-    """A model that ships with the package.
+class Scored:
+    """A model that ships with the package, or is downloaded by its name.
 
     Args:
         name: its name.
@@ -134,18 +134,22 @@ class Shipped:
 
     @property
     def missing(self) -> str:
-        """The encoder that must be downloaded before the model can be scored, or empty."""
-        return self.encoder if self.encoder and find_encoder(self.encoder) is None else ""
+        """What must be downloaded before the model can be scored, the model itself or its encoder.
+
+        It is empty if nothing is missing.
+        """
+        needed = (name for name in (self.name, self.encoder) if name in DOWNLOADS)
+        return next((name for name in needed if find_download(name) is None), "")
 
 
-def shipped_models() -> Iterator[Shipped]:
-    """Yield the models that ship and whose kind has a gate set."""
+def scored_models() -> Iterator[Scored]:
+    """Yield the models that have names and whose kind has a gate set."""
     for row in NAMED_MODELS.values():
         if row.kind in KINDS:
-            yield Shipped(row.name, row.kind, row.version, row.digest, row.encoder)
+            yield Scored(row.name, row.kind, row.version, row.digest, row.encoder)
     # The sentence splitter has no row, because users never name it.
     digest = hashlib.sha256(SPLITTER_WEIGHTS.read_bytes()).hexdigest()
-    yield Shipped("splitter", "splitter", str(SEGMENTATION_VERSION), digest)
+    yield Scored("splitter", "splitter", str(SEGMENTATION_VERSION), digest)
 
 
 def rounded(scores: Scores) -> dict[str, dict[str, float]]:
@@ -156,7 +160,7 @@ def rounded(scores: Scores) -> dict[str, dict[str, float]]:
     }
 
 
-def stale(model: Shipped, folder: Path) -> str:
+def stale(model: Scored, folder: Path) -> str:
     """Return what is wrong with the record of a model in one line; empty if nothing is."""
     path = folder / f"{model.name}.json"
     command = f"python scripts/gate.py --record {model.name}"
@@ -181,7 +185,7 @@ def is_worse(metric: str, before: float, value: float) -> bool:
     return loss > ONE_QUESTION.get(metric, TOLERANCE)
 
 
-def losses(model: Shipped, recorded: Scores, found: Scores) -> Iterator[str]:
+def losses(model: Scored, recorded: Scores, found: Scores) -> Iterator[str]:
     """Yield a line for each metric that is worse than recorded, or that is not recorded."""
     for gate_set, values in found.items():
         for metric, value in values.items():
@@ -215,7 +219,7 @@ def table(scores: Iterable[tuple[str, Scores]]) -> str:
 
 
 def check(
-    models: Iterable[Shipped],
+    models: Iterable[Scored],
     folder: Path = GATE,
     kinds: Mapping[str, Callable[[str], Scores]] = KINDS,
 ) -> list[str]:
@@ -243,7 +247,7 @@ def check(
 
 
 def record(
-    model: Shipped,
+    model: Scored,
     folder: Path = GATE,
     kinds: Mapping[str, Callable[[str], Scores]] = KINDS,
 ) -> None:
@@ -267,7 +271,7 @@ def record(
     print(table([(model.name, scores)]))
 
 
-def named(models: Sequence[Shipped], names: Iterable[str]) -> list[Shipped]:
+def named(models: Sequence[Scored], names: Iterable[str]) -> list[Scored]:
     """Return the models with the given names.
 
     Raises:
@@ -285,7 +289,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     arguments.add_argument("--record", nargs="+", metavar="NAME", help="models to record anew")
     options = arguments.parse_args()
-    models = list(shipped_models())
+    models = list(scored_models())
     if options.record:
         for model in named(models, options.record):
             record(model)

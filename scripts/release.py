@@ -2,6 +2,7 @@
 
     python scripts/release.py check                 # what states a version, or a Python, agrees
     python scripts/release.py build --out dist      # sdist, and the wheel from it; what is in them
+    python scripts/release.py models --out dist-models  # packages of models that do not fit in it
     python scripts/release.py platforms --dist dist # dependencies exist for every system and Python
     python scripts/release.py install --dist dist   # fresh environment, local index, README, tests
     python scripts/release.py rehearse              # all of these, then what is left to do
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import hashlib
 import re
 import shutil
 import subprocess
@@ -31,6 +33,9 @@ from release_tools import ROOT, ReleaseError, digest, found_in, read, run
 WORKFLOW = ".github/workflows/release.yml"
 MEGABYTES = 45
 """A wheel may not be larger: the models of the package are part of it."""
+MODELS = "models"
+"""Folder with a package for each model that does not fit in the wheel."""
+TABLE = "src/syntagma/encoders/named_models.py"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PLATFORMS = {
     "Linux": "x86_64-unknown-linux-gnu",
@@ -120,7 +125,8 @@ def build(out: Path) -> list[str]:
         raise ReleaseError(f"the wheel has {size:.1f} MB, more than {MEGABYTES}")
     with tarfile.open(sdist) as archive:
         sent = {name.partition("/")[2] for name in archive.getnames()}
-    left_out = {name for name in tracked() - sent if not name.endswith(".gitignore")}
+    left_out = tracked() - tracked(MODELS) - sent
+    left_out = {name for name in left_out if not name.endswith(".gitignore")}
     if left_out:
         raise ReleaseError(f"the sdist lacks {sorted(left_out)[0]} and {len(left_out) - 1} others")
     with tempfile.TemporaryDirectory() as folder:
@@ -135,6 +141,38 @@ def build(out: Path) -> list[str]:
     ]
     if re.search(r"\]\((?!https?:|#)", described):
         found.append(LINKS)
+    return found
+
+
+def build_models(out: Path) -> list[str]:
+    """Build the packages of models, each with weights alone, and check what is in them.
+
+    Returns:
+        One line for each package.
+    """
+    if out.exists() and any(out.iterdir()):
+        raise ReleaseError(f"{out}: expected a folder that is empty or does not exist")
+    found = []
+    for folder in sorted(path for path in (ROOT / MODELS).iterdir() if path.is_dir()):
+        run(sys.executable, "-m", "build", "--outdir", out, folder)
+        stem = f"syntagma_{folder.name.replace('-', '_')}-"
+        wheel, sdist = next(out.glob(f"{stem}*.whl")), next(out.glob(f"{stem}*.tar.gz"))
+        run(sys.executable, "-m", "twine", "check", "--strict", wheel, sdist)
+        with zipfile.ZipFile(wheel) as archive:
+            packed = set(archive.namelist())
+            weights = [name for name in packed if name.endswith("/model.safetensors")]
+            digests = [hashlib.sha256(archive.read(name)).hexdigest() for name in weights]
+        package = weights[0].partition("/")[0] if weights else ""
+        here = {name.removeprefix(f"{MODELS}/{folder.name}/") for name in tracked(str(folder))}
+        if missing := {name for name in here if name.startswith(f"{package}/")} - packed:
+            raise ReleaseError(f"{wheel.name} lacks {sorted(missing)[0]}")
+        named = re.search(
+            rf'name="{folder.name}".*?version="(.+?)".*?digest="(.+?)"', read(TABLE), re.DOTALL
+        )
+        if not named or digests != [named[2]] or f"-{named[1]}-" not in wheel.name:
+            raise ReleaseError(f"{wheel.name} has not the version and weights that {TABLE} states")
+        size = wheel.stat().st_size / 1e6
+        found.append(f"{wheel.name}: {size:.1f} MB, SHA-256 {digest(wheel)}")
     return found
 
 
@@ -241,6 +279,7 @@ def rehearse(dist: Path | None) -> list[str]:
         steps: list[tuple[str, Callable[[], list[str]]]] = [
             ("versions", check),
             ("build", lambda: build(place)),
+            ("models", lambda: build_models(Path(folder) / "models")),
             ("dependencies elsewhere", lambda: platforms(place, user_extras())),
             *(
                 (f"{Path(each).name}", functools.partial(compiles, each))
@@ -269,6 +308,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = options.add_subparsers(dest="command", required=True)
     commands.add_parser("check").add_argument("--tag", default="", help="such as v0.1.0")
     commands.add_parser("build").add_argument("--out", type=Path, default=Path("dist"))
+    commands.add_parser("models").add_argument("--out", type=Path, default=Path("dist-models"))
     for name in ("platforms", "install", "rehearse"):
         command = commands.add_parser(name)
         if name == "rehearse":
@@ -288,6 +328,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 found = check(chosen.tag)
             case "build":
                 found = build(chosen.out)
+            case "models":
+                found = build_models(chosen.out)
             case "platforms":
                 found = platforms(chosen.dist, chosen.extras)
             case "install":

@@ -17,11 +17,11 @@ from scripts.gate import (
     QUESTIONS,
     TOLERANCE,
     TREES,
-    Shipped,
+    Scored,
     check,
     named,
     record,
-    shipped_models,
+    scored_models,
     stale,
 )
 from syntagma.encoders.default import find_default
@@ -32,9 +32,9 @@ from syntagma.tasks.spans.squad import read_squad
 from syntagma.text.conllu import read_conllu
 from tests.messages import naming, says
 
-READER = Shipped("small-reader", "reader", "1.0", "c" * 64)
+READER = Scored("small-reader", "reader", "1.0", "c" * 64)
 ANSWERED = {"HasAns_shown_f1": 80.0, "HasAns_none": 3.0, "NoAns_answer": 30.0}
-MODEL = Shipped("small-parser", "parser", "1.0", "a" * 64)
+MODEL = Scored("small-parser", "parser", "1.0", "a" * 64)
 GOOD = {"letters": {"las": 90.0, "two_subjects": 1}, "questions": {"las": 80.0, "two_subjects": 0}}
 
 
@@ -168,7 +168,7 @@ def test_other_weights_under_the_same_version_cannot_be_recorded(records):
 
 
 def test_a_model_whose_encoder_is_not_there_is_shown_as_not_scored(records, monkeypatch, capsys):
-    monkeypatch.setattr("scripts.gate.find_encoder", lambda name: None)
+    monkeypatch.setattr("scripts.gate.find_download", lambda name: None)
     model = replace(MODEL, encoder="accurate")
     assert check([model], records, {}) == []
     assert says(capsys.readouterr().out, "small-parser not download accurate")
@@ -184,8 +184,8 @@ def test_unknown_names_are_refused():
         named([MODEL], ["larger-parser"])
 
 
-def test_records_are_of_the_models_that_ship():
-    models = list(shipped_models())
+def test_records_are_of_the_named_models():
+    models = list(scored_models())
     assert {"default-parser", "default-reader", "splitter"} <= {model.name for model in models}
     assert [stale(model, GATE) for model in models] == [""] * len(models)
     assert {path.stem for path in GATE.glob("*.json")} == {model.name for model in models}
@@ -221,5 +221,5 @@ def test_gold_trees_pass_the_validator_of_universal_dependencies():
 @pytest.mark.skipif(
     find_default() is None, reason="no default encoder: `syntagma download default`"
 )
-def test_shipped_models_are_as_good_as_recorded():
-    assert check(shipped_models()) == []
+def test_named_models_are_as_good_as_recorded():
+    assert check(scored_models()) == []

@@ -37,7 +37,7 @@ def complete(run, monkeypatch):
         (["pa"], {"parse", "pack"}),
         (["parse", "--to", ""], {"conllu", "json", "brackets", "svg"}),
         (["parse", "--parser", "def"], {"default-parser"}),
-        (["download", "m"], {"multilingual"}),
+        (["download", "m"], {"multilingual", "multilingual-parser"}),
         (["answer", "a.txt", "--mode", "b"], {"balanced"}),
         (["settings", "sp"], {"spans"}),
         (["train", "--q"], {"--quiet"}),

@@ -40,7 +40,7 @@ def test_each_encoder_has_its_path_or_its_download_command(tmp_path, monkeypatch
             raise DamagedFileError(f"{name}: damaged")
         return found[name]
 
-    monkeypatch.setattr(default, "find_encoder", find)
+    monkeypatch.setattr(default, "find_download", find)
     lines = [line for line in report() if line.startswith("encoder")]
     assert lines[0].endswith(f"default: {tmp_path}")
     assert "`syntagma download accurate` (405 MB, once)" in lines[1]
@@ -52,9 +52,9 @@ def test_it_says_whether_the_server_can_run(tmp_path, monkeypatch):
         return next(line for line in report() if line.startswith("serve "))
 
     monkeypatch.setattr(doctor, "find_spec", lambda name: object())
-    monkeypatch.setattr(default, "find_encoder", lambda name: tmp_path)
+    monkeypatch.setattr(default, "find_download", lambda name: tmp_path)
     assert line().endswith("can run: syntagma serve")
-    monkeypatch.setattr(default, "find_encoder", lambda name: None)
+    monkeypatch.setattr(default, "find_download", lambda name: None)
     assert "`syntagma download default`" in line()
     monkeypatch.setattr(doctor, "find_spec", lambda name: name != "uvicorn" or None)
     assert install_command("serve") in line()

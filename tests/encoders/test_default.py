@@ -43,7 +43,7 @@ def row(tiny_encoder, monkeypatch) -> NamedModel:
 
 
 def put_in_home(encoder: str, row: NamedModel) -> Path:
-    folder = Path(shutil.copytree(encoder, default.encoder_folder("default")))
+    folder = Path(shutil.copytree(encoder, default.download_folder("default")))
     (folder / default.STAMP).write_text(json.dumps({"sha256": row.digest}))
     return folder
 

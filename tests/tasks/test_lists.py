@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagma.encoders.default import find_encoder
+from syntagma.encoders.default import find_download
 from syntagma.tasks.spans.lists import answer_items, list_items
 from syntagma.tasks.spans.metrics import normalise
 from syntagma.tasks.spans.reader import Reader
@@ -158,7 +158,7 @@ READ = [
 
 @pytest.mark.slow
 @pytest.mark.skipif(
-    find_encoder("accurate") is None, reason="no encoder: `syntagma download accurate`"
+    find_download("accurate") is None, reason="no encoder: `syntagma download accurate`"
 )
 def test_the_accurate_reader_gives_the_items_of_a_list():
     reader = Reader.from_pretrained("accurate-reader")

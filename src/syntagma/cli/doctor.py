@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma import __version__, cpu_threads
-from syntagma.encoders.default import ENCODERS, SHIPPED, find_encoder, shipped
+from syntagma.encoders.default import ENCODERS, MODELS, find_download, named_model
 from syntagma.errors import InputError, SyntagmaError, how_to_install
 from syntagma.registry import Registry
 
@@ -70,8 +70,8 @@ def summary() -> dict[str, Any]:
             *(["mps"] if torch.backends.mps.is_available() else []),
         ],
         "threads": torch.get_num_threads(),
-        "encoders": {name: _found(find_encoder, name) for name in ENCODERS},
-        "models": {name: _found(shipped, name) for name in SHIPPED},
+        "encoders": {name: _found(find_download, name) for name in ENCODERS},
+        "models": {name: _found(named_model, name) for name in MODELS},
         "cache": str(cache_folder()),
         "missing_extras": _missing_extras(),
     }
@@ -92,12 +92,12 @@ def _missing_extras() -> list[str]:
 
 def _serving() -> str:
     """Say whether ``syntagma serve`` can run with the shipped models, and what it lacks."""
-    from syntagma.encoders.default import DEFAULT, find_encoder, how_to_get
+    from syntagma.encoders.default import DEFAULT, find_download, how_to_get
 
     if not all(map(find_spec, EXTRAS["serve"])):
         return f"its packages are missing; {how_to_install('serve')}"
     try:
-        if find_encoder(DEFAULT) is None:
+        if find_download(DEFAULT) is None:
             return f"can run with models of your own; for ours, encoder {how_to_get(DEFAULT)}"
     except SyntagmaError as error:
         return str(error)
@@ -167,19 +167,19 @@ def _cores() -> str:
 
 def _models() -> Iterator[str]:
     from syntagma.encoders.config import read_config
-    from syntagma.encoders.default import ENCODERS, SHIPPED, find_encoder, how_to_get, shipped
+    from syntagma.encoders.default import ENCODERS, MODELS, find_download, how_to_get, named_model
     from syntagma.encoders.named_models import NAMED_MODELS
     from syntagma.parse.sources.cache import cache_folder
 
     for name in ENCODERS:
         try:
-            where = find_encoder(name) or how_to_get(name)
+            where = find_download(name) or how_to_get(name)
         except SyntagmaError as error:
             where = str(error)
         yield f"encoder        {name}: {where}"
-    for name in SHIPPED:
+    for name in MODELS:
         try:
-            row, task = NAMED_MODELS[name], read_config(shipped(name)).task
+            row, task = NAMED_MODELS[name], read_config(named_model(name)).task
             about = f"{task}, version {row.version}, SHA-256 {row.digest[:16]}…"
             yield f"model          {name}: {about}"
         except SyntagmaError as error:

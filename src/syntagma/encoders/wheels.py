@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fnmatch
 import os
 import re
 import shutil
@@ -141,7 +142,7 @@ def extract(archive: zipfile.ZipFile, marker: str, names: Sequence[str], folder:
     Args:
         archive: the archive.
         marker: name of a file that exists only in the wanted folder.
-        names: names of the files to extract; missing files are skipped.
+        names: names of the files to extract, as patterns.
         folder: target folder.
 
     Raises:
@@ -152,8 +153,18 @@ def extract(archive: zipfile.ZipFile, marker: str, names: Sequence[str], folder:
         raise DamagedFileError(
             f"{archive.filename}: expected one {marker} in it, got {len(found)}; download it again"
         )
-    inside, there = found[0].removesuffix(marker), set(archive.namelist())
-    for name in names:
-        if inside + name in there:
-            with archive.open(inside + name) as packed, open(folder / name, "wb") as out:
+    inside = found[0].removesuffix(marker)
+    for path in archive.namelist():
+        name = path.removeprefix(inside)
+        if path.startswith(inside) and "/" not in name and matches(name, names):
+            with archive.open(path) as packed, open(folder / name, "wb") as out:
                 shutil.copyfileobj(packed, out, 1 << 20)
+
+
+def matches(name: str, patterns: Sequence[str]) -> bool:
+    """Whether the name of a file matches one of some patterns.
+
+    >>> matches("segmentation-fr.safetensors", ["config.json", "segmentation*.safetensors"])
+    True
+    """
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagma.encoders.default import DEFAULT_READER, find_encoder
+from syntagma.encoders.default import DEFAULT_READER, find_download
 from syntagma.outputs import portable_name, write_text
 from syntagma.parse.sources.cache import cache_folder
 from syntagma.report.document_page import document_page
@@ -110,7 +110,7 @@ def folder_index(folder: Path) -> Path:
 
 def sentence_encoder() -> str:
     """Return the smallest sentence encoder on this machine; empty without any."""
-    return next((name for name in ("default", "accurate") if find_encoder(name)), "")
+    return next((name for name in ("default", "accurate") if find_download(name)), "")
 
 
 def ask_documents(

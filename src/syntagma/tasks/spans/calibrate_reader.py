@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.encoders.config import read_config
-from syntagma.encoders.default import CONFIG, SHIPPED
+from syntagma.encoders.default import CONFIG, MODELS
 from syntagma.encoders.reference import ModelName, ModelRef, find_model
 from syntagma.encoders.saving import rebase, relative_base
 from syntagma.errors import InputError, how_to_skip
@@ -88,7 +88,7 @@ class Target:
         read_config(ref, task=task)
         if out is not None:
             return cls(ref, require_absent(out), is_copy=True)
-        if ref.name in SHIPPED or not ref.folder.is_dir():
+        if ref.name in MODELS or not ref.folder.is_dir():
             raise InputError(
                 f"{ref.name}: is not a folder of yours, so its settings cannot be changed; give "
                 f"the folder for a calibrated copy as --out FOLDER"

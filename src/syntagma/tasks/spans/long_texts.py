@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from syntagma.encoders.default import find_encoder
+from syntagma.encoders.default import find_download
 from syntagma.errors import MissingExtraError
 from syntagma.extraction.plain_text import text_document
 from syntagma.retrieval.bm25 import KeywordScorer
@@ -85,7 +85,7 @@ class WindowChooser:
     @cached_property
     def _encoder(self) -> SentenceEncoder | None:
         """The smallest sentence encoder on this machine; ``None`` without any."""
-        name = next((name for name in ("default", "accurate") if find_encoder(name)), None)
+        name = next((name for name in ("default", "accurate") if find_download(name)), None)
         return None if name is None else SentenceEncoder(name)
 
 
