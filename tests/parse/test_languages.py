@@ -113,10 +113,11 @@ def test_a_chosen_language_is_not_questioned(folder, said):
     assert said() == []
 
 
-def test_text_that_is_too_short_is_not_guessed_silently(folder, said):
-    JointParser.from_pretrained(folder).parse_text("Oui.")
+@pytest.mark.parametrize(("text", "code"), [("Oui.", "fr"), ("Yes.", "en"), ("12:30", "en")])
+def test_text_that_is_too_short_is_not_guessed_silently(text, code, folder, said):
+    JointParser.from_pretrained(folder).parse_text(text)
     (message,) = said()
-    assert naming_all(message, "cannot Oui. en --lang")
+    assert naming_all(message, f"{text} short {code}. --lang")
 
 
 def test_a_foreign_text_is_said_once_for_each_language(folder, said):

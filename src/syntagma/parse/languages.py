@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
+from syntagma.encoders.named_models import parsers_of
 from syntagma.errors import InputError
 from syntagma.text.language import Language, language_of
 from syntagma.text.segmentation.saved import SEGMENTATION, SavedSegmenter
@@ -97,11 +98,12 @@ class Languages:
         known = likeliest is None or likeliest.code in self.codes
         found = likeliest if known else language_of(text, self.codes)
         if found is None:
-            code = self.codes[0]
+            guess = language_of(text, self.codes, min_bytes=1)
+            code = self.codes[0] if guess is None else guess.code
             self._say(
                 f"unsure:{code}",
-                f"cannot tell in which language {text.strip()[:30]!r} is; it is cut as {code}. Set "
-                f"the language (--lang, lang=): {' or '.join(self.codes)}",
+                f"{text.strip()[:30]!r} is too short to tell in which language it is; it is cut as "
+                f"{code}. Set the language (--lang, lang=): {' or '.join(self.codes)}",
             )
             return code
         if not self._report_foreign(likeliest):
@@ -116,11 +118,13 @@ class Languages:
         """Report a text in a language that the parser was not trained on; whether it is."""
         if found is None or found.probability < SURE or found.code in self.codes:
             return False
+        others = parsers_of(found.code)
+        parser = " or ".join(others) if others else f"a parser trained on {found.code}"
         self._say(
             f"foreign:{found.code}",
             f"a text seems to be in {found.code} ({found.probability:.0%}), and this parser was "
-            f"trained on {self}: it is cut, tagged and parsed by what holds there. Use a parser "
-            f"trained on {found.code}, or at least its words (--tokenizer spacy:{found.code}, "
+            f"trained on {self}: it is cut, tagged and parsed by what holds there. Use {parser}, "
+            f"or at least its words (--tokenizer spacy:{found.code}, "
             f"stanza:{found.code} or whitespace)",
         )
         return True

@@ -40,20 +40,23 @@ class Language(NamedTuple):
     probability: float
 
 
-def language_of(text: str, among: tuple[str, ...] = ()) -> Language | None:
+def language_of(
+    text: str, among: tuple[str, ...] = (), *, min_bytes: int = MIN_BYTES
+) -> Language | None:
     """Return the language of a text; ``None`` if it has too few letters to tell.
 
     Args:
         text: any text; its beginning is looked at.
         among: ISO 639-1 codes of the languages that it may be in; all known ones if empty.
             Codes that are not known to py3langid are never found.
+        min_bytes: a text whose letters have fewer bytes in UTF-8 is too short.
 
     >>> language_of("The ferry left the harbour at noon and nobody was on it.").code
     'en'
     """
     text = text[:SAMPLE]
     words = _WORD.findall(text)
-    if sum(len(word.encode("utf-8", "replace")) for word in words) < MIN_BYTES:
+    if sum(len(word.encode("utf-8", "replace")) for word in words) < min_bytes:
         return None
     known = sum(word.lower().replace("’", "'") in _ENGLISH for word in words)
     if (not among or "en" in among) and known >= ENGLISH_SHARE * len(words):
