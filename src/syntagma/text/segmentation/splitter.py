@@ -26,6 +26,7 @@ from syntagma.text.segmentation.gaps import (
     shape_table,
 )
 from syntagma.text.segmentation.layout import Break
+from syntagma.text.segmentation.products import multiply
 from syntagma.text.segmentation.shapes import Shape
 
 WEIGHTS = Path(__file__).with_name("splitter.safetensors")
@@ -128,11 +129,11 @@ class Splitter:
         vectors += weights["suffixes"][features.suffixes]
         vectors += weights["spaces"][features.spaces]
         around = vectors[features.windows].reshape(len(features.gaps), -1)
-        hidden: npt.NDArray[np.float32] = around @ weights["hidden"] + weights["hidden_bias"]
+        hidden = multiply(around, weights["hidden"]) + weights["hidden_bias"]
         for number in range(len(CONTEXT_SIZES)):
             hidden += weights[f"context_{number}"][features.contexts[:, number]]
         np.maximum(hidden, 0, out=hidden)
-        scores: npt.NDArray[np.float32] = hidden @ weights["output"]
+        scores: npt.NDArray[np.float32] = multiply(hidden, weights["output"])
         return scores + weights["output_bias"]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from syntagma.text.segmentation.learned.hashes import Hashes, Integers, position
+from syntagma.text.segmentation.products import multiply
 
 Floats: TypeAlias = npt.NDArray[np.float32]
 Weights: TypeAlias = Mapping[str, npt.NDArray[np.generic]]
@@ -51,5 +52,5 @@ class Classifier:
             hidden += self._vectors[column]
         hidden += self._bias
         np.maximum(hidden, 0, out=hidden)
-        scores: Floats = hidden @ self._output.T + self._output_bias
+        scores: Floats = multiply(hidden, self._output.T) + self._output_bias
         return np.round(scores, 3)
