@@ -14,6 +14,7 @@ import torch
 
 from syntagma.batches import batched, call_cost_on, token_budget_batches
 from syntagma.checks import require_several, require_string
+from syntagma.encoders.cpu.joined_rows import MAX_JOINED, can_join
 from syntagma.encoders.default import DEFAULT_PARSER, WEIGHTS
 from syntagma.encoders.hub_options import take_hub_options
 from syntagma.encoders.load import load_tokenizer, max_pieces
@@ -320,12 +321,16 @@ class JointParser:
         """Group indices by length; a sentence beyond the encoder's limit is a batch by itself."""
         lengths = np.array([len(item) for item in encoded], np.int64)
         short = np.flatnonzero(lengths <= self.max_content)
-        n_special = self.encoder.n_special
-        call_cost = call_cost_on(self.model.device.type)
-        for batch in token_budget_batches(
-            lengths[short] + n_special, self.budget, call_cost=call_cost
-        ):
-            yield short[batch].tolist()
+        n_pieces = lengths[short] + self.encoder.n_special
+        device = self.model.device.type
+        if can_join(self.model.encoder, device) and 0 < n_pieces.sum() <= MAX_JOINED:
+            # Computed as one row, so padding costs nothing.
+            yield short.tolist()
+        else:
+            for batch in token_budget_batches(
+                n_pieces, self.budget, call_cost=call_cost_on(device)
+            ):
+                yield short[batch].tolist()
         for index in np.flatnonzero(lengths > self.max_content).tolist():
             yield [index]
 

@@ -12,6 +12,7 @@ from transformers.utils import ModelOutput
 
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.encoders.cpu.int8 import has_int8
+from syntagma.encoders.cpu.joined_rows import can_join, join_rows
 from syntagma.encoders.model import SyntagmaModel
 from syntagma.encoders.model_card import CardKind
 from syntagma.encoders.precision import Precision
@@ -214,13 +215,28 @@ class ParserModel(SyntagmaModel):
             Both ``[batch, n_pieces, width]``; the same tensor unless they are of the middle layer.
         """
         both = self.morphology is not None and self.head.morphology_layer == "middle"
-        found = self.encoder(
-            input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=both
-        )
+        row = None
+        if not torch.is_grad_enabled() and can_join(self.encoder, input_ids.device.type):
+            row = join_rows(input_ids, attention_mask)
+        if row is None:
+            found = self.encoder(
+                input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=both
+            )
+        else:
+            found = self.encoder(
+                input_ids=row.input_ids,
+                attention_mask=row.mask,
+                position_ids=row.position_ids,
+                output_hidden_states=both,
+            )
         layers = found.hidden_states  # The embeddings come first.
-        return found.last_hidden_state, (
-            layers[len(layers) // 2] if both else found.last_hidden_state
-        )
+        top: Tensor = found.last_hidden_state
+        middle: Tensor = layers[len(layers) // 2] if both else top
+        if row is None:
+            return top, middle
+        shape = input_ids.shape
+        top_of_batch = row.separate(top, shape)
+        return top_of_batch, row.separate(middle, shape) if both else top_of_batch
 
     def score_pieces(
         self,

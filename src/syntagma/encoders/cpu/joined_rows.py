@@ -1,0 +1,84 @@
+"""Compute several short texts as one row, without padding, on CPUs.
+
+Sentences of a paragraph have different lengths, so that half as many pieces again are computed in a
+padded batch.  As one row they need no padding: each piece attends to those of its own sentence
+alone, and positions are counted anew in each.  The states are the same up to rounding.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+MAX_JOINED = 512
+"""Pieces of a row; attention to the pieces of other sentences, which is thrown away, grows with its
+square."""
+FAMILIES = ("bert",)
+"""Encoders that take positions, and a mask of pairs of pieces."""
+
+
+class JoinedRows(NamedTuple):
+    """A batch as one row.
+
+    Args:
+        input_ids: ``[1, n]``.
+        position_ids: ``[1, n]``.
+        mask: whether a piece attends to another, ``[1, 1, n, n]``.
+        places: index of each piece in the flat batch, ``[n]``.
+    """
+
+    input_ids: Tensor
+    position_ids: Tensor
+    mask: Tensor
+    places: Tensor
+
+    def separate(self, states: Tensor, shape: torch.Size) -> Tensor:
+        """Return the states of the batch, zeros at padding.
+
+        Args:
+            states: those of the row, ``[1, n, width]``.
+            shape: ``(batch, longest)``.
+
+        Returns:
+            ``[batch, longest, width]``.
+        """
+        found = states.new_zeros(shape.numel(), states.shape[-1])
+        found[self.places] = states[0]
+        return found.view(*shape, -1)
+
+
+def can_join(encoder: nn.Module, device_type: str) -> bool:
+    """Whether an encoder computes joined rows, and is faster that way.
+
+    Args:
+        encoder: an encoder of Transformers.
+        device_type: type of its device; GPUs lose nothing by padding.
+    """
+    config = encoder.config
+    return (
+        device_type == "cpu"
+        and not torch.compiler.is_compiling()  # An exported graph has batches.
+        and getattr(config, "model_type", "") in FAMILIES
+        and getattr(config, "_attn_implementation", "") in ("sdpa", "syntagma")
+    )
+
+
+def join_rows(input_ids: Tensor, attention_mask: Tensor) -> JoinedRows | None:
+    """Join the rows of a batch; ``None`` if they are too long, or one alone.
+
+    Args:
+        input_ids: ``[batch, longest]``.
+        attention_mask: 1 for pieces, and 0 for padding at the end of rows, ``[batch, longest]``.
+    """
+    lengths = attention_mask.sum(1)
+    n_pieces = int(lengths.sum())
+    if len(lengths) < 2 or n_pieces > MAX_JOINED:
+        return None
+    places = attention_mask.flatten().nonzero()[:, 0]
+    row_of_piece = torch.repeat_interleave(lengths)
+    positions = places % attention_mask.shape[1]
+    mask = row_of_piece.unsqueeze(1) == row_of_piece
+    ids = input_ids.flatten()[places]
+    return JoinedRows(ids.unsqueeze(0), positions.unsqueeze(0), mask[None, None], places)
