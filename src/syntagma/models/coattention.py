@@ -12,6 +12,7 @@ its states do not change.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
 
@@ -94,11 +95,12 @@ class IterativeCoAttention(nn.Module):
         scores, confidences = [], []
         # 1.0 before the first turn (section 2.3), so that β is 1 in the first turn.
         highest = states.new_ones(states.shape[0], 2, dtype=_exact(states))
-        scaled = states
+        spans = [_columns(part) for part in inside.unbind(1)]
+        scaled, directions = states, _directions(states)
         for _ in range(self.turns):
             # The other domain's pool scores the pieces; its confidence is the other's too.
-            pools = _pool(scaled, inside).flip(1)
-            cosines = _cosines(states, pools)  # [batch, 2, n]
+            pools = _pool(scaled, inside, spans).flip(1)
+            cosines = _cosines(directions, pools)  # [batch, 2, n]
             confidences.append((highest.flip(1) + 1) / 2)
             highest = _highest(cosines, inside)
             score = _min_max(cosines, inside)  # [batch, 2, n]
@@ -215,23 +217,55 @@ class CoAttentionGuide(StateGuide):
         return result.states
 
 
-def _pool(states: Tensor, inside: Tensor) -> Tensor:
-    """Pool each domain by maximum, ``[batch, 2, width]``; zeros for a domain without pieces."""
+def _pool(states: Tensor, inside: Tensor, spans: Sequence[slice]) -> Tensor:
+    """Pool each domain by maximum, ``[batch, 2, width]``; zeros for a domain without pieces.
+
+    Args:
+        states: ``[batch, n, width]``.
+        inside: which pieces are of each domain, ``[batch, 2, n]``.
+        spans: the columns in which each domain has pieces.
+    """
     pools = [
-        states.masked_fill(~part.unsqueeze(-1), -torch.inf).amax(1) for part in inside.unbind(1)
+        states[:, span].masked_fill(~part[:, span].unsqueeze(-1), -torch.inf).amax(1)
+        for part, span in zip(inside.unbind(1), spans, strict=True)
     ]
     empty = ~inside.any(-1, keepdim=True)
     return torch.stack(pools, 1).masked_fill(empty, 0.0)
 
 
-def _cosines(states: Tensor, pools: Tensor) -> Tensor:
+def _columns(part: Tensor) -> slice:
+    """Return the columns in which a domain has pieces, at least one; all columns on a GPU.
+
+    A question has a tenth of the pieces of its passage.
+
+    Args:
+        part: which pieces are of the domain, ``[batch, n]``.
+    """
+    if part.device.type != "cpu" or torch.compiler.is_compiling():
+        return slice(None)  # To look would wait for the GPU.
+    columns = part.any(0).nonzero()
+    if not len(columns):
+        return slice(0, 1)
+    return slice(int(columns[0]), int(columns[-1]) + 1)
+
+
+def _directions(states: Tensor) -> Tensor:
+    """Scale vectors to length 1, not in bfloat16 (see :func:`_cosines`)."""
+    with torch.autocast(states.device.type, enabled=False):
+        return F.normalize(states.to(_exact(states)), dim=-1)
+
+
+def _cosines(directions: Tensor, pools: Tensor) -> Tensor:
     """Compute the cosine of every piece with each pool, ``[batch, 2, n]``.
 
     Not in bfloat16, in which a third of the pieces of a passage would have the score of another.
+
+    Args:
+        directions: vectors of the pieces, of length 1, ``[batch, n, width]``.
+        pools: ``[batch, 2, width]``.
     """
-    exact = _exact(states)
-    with torch.autocast(states.device.type, enabled=False):
-        return F.normalize(pools.to(exact), dim=-1) @ F.normalize(states.to(exact), dim=-1).mT
+    with torch.autocast(pools.device.type, enabled=False):
+        return _directions(pools) @ directions.mT
 
 
 def _exact(states: Tensor) -> torch.dtype:
