@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from transformers import AutoModel
 
-from syntagma.encoders.cpu.joined_rows import MAX_JOINED, can_join, join_rows
+from syntagma.encoders.cpu.joined_rows import (
+    MAX_JOINED,
+    can_join,
+    is_joined_fast,
+    join_rows,
+)
 
 
 def batch(*lengths: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -54,10 +60,26 @@ def test_states_are_those_of_a_padded_batch(implementation, encoder_folders):
     torch.testing.assert_close(row.separate(joined, ids.shape)[inside], padded[inside])
 
 
-def test_one_row_and_long_ones_stay_as_they_are():
+def test_batches_stay_as_they_are_where_that_is_faster():
     assert join_rows(*batch(4)) is None
+    assert join_rows(*batch(20, 20, 19)) is None, "they have hardly any padding"
     assert join_rows(*batch(MAX_JOINED, 1)) is None
     assert join_rows(*batch(MAX_JOINED - 1, 1)) is not None
+
+
+@pytest.mark.parametrize(
+    ("lengths", "is_one_call"),
+    [
+        ([30, 12, 9, 22, 5, 17, 40, 8], True),
+        ([20, 20, 20], False),
+        ([300, *[5] * 38], False),
+        ([400, 20, 300], False),
+        ([7], False),
+        ([], False),
+    ],
+)
+def test_a_paragraph_is_one_call_unless_its_sentences_differ_too_much(lengths, is_one_call):
+    assert is_joined_fast(np.array(lengths, np.int64)) is is_one_call
 
 
 @pytest.mark.parametrize("family", ["roberta", "mpnet", "modernbert"])

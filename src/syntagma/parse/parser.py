@@ -14,7 +14,7 @@ import torch
 
 from syntagma.batches import batched, call_cost_on, token_budget_batches
 from syntagma.checks import require_several, require_string
-from syntagma.encoders.cpu.joined_rows import MAX_JOINED, can_join
+from syntagma.encoders.cpu.joined_rows import can_join, is_joined_fast
 from syntagma.encoders.default import DEFAULT_PARSER, WEIGHTS
 from syntagma.encoders.hub_options import take_hub_options
 from syntagma.encoders.load import load_tokenizer, max_pieces
@@ -323,7 +323,9 @@ class JointParser:
         short = np.flatnonzero(lengths <= self.max_content)
         n_pieces = lengths[short] + self.encoder.n_special
         device = self.model.device.type
-        if can_join(self.model.encoder, device) and 0 < n_pieces.sum() <= MAX_JOINED:
+        # Charts of phrases grow with the square of the longest sentence.
+        joins = self.decoding == "dependencies" and can_join(self.model.encoder, device)
+        if joins and is_joined_fast(n_pieces):
             # Computed as one row, so padding costs nothing.
             yield short.tolist()
         else:

@@ -9,12 +9,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 MAX_JOINED = 512
 """Pieces of a row; attention to the pieces of other sentences, which is thrown away, grows with its
 square."""
+MIN_PADDING = 1.25
+"""Padded pieces for each piece, at least.  A batch without padding takes up to a sixth longer as
+one row, because of the attention to other sentences."""
+MAX_PAIRS = 150_000
+"""Pairs of pieces of the padded batch: arcs are scored in that, and with one long sentence beside
+many short ones they would take longer than the encoder."""
 FAMILIES = ("bert",)
 """Encoders that take positions, and a mask of pairs of pieces."""
 
@@ -65,8 +73,29 @@ def can_join(encoder: nn.Module, device_type: str) -> bool:
     )
 
 
+def is_joined_fast(lengths: NDArray[np.int64]) -> bool:
+    """Whether sentences are computed fastest in one call, as one row.
+
+    Args:
+        lengths: number of pieces of each, ``[n]``.
+    """
+    n_pieces, longest = int(lengths.sum()), int(lengths.max(initial=0))
+    padded = len(lengths) * longest
+    return is_worth_it(n_pieces, padded) and padded * longest <= MAX_PAIRS
+
+
+def is_worth_it(n_pieces: int, padded: int) -> bool:
+    """Whether the encoder computes a batch faster as one row.
+
+    Args:
+        n_pieces: pieces of the batch.
+        padded: the same with padding.
+    """
+    return 0 < n_pieces <= MAX_JOINED and padded >= MIN_PADDING * n_pieces
+
+
 def join_rows(input_ids: Tensor, attention_mask: Tensor) -> JoinedRows | None:
-    """Join the rows of a batch; ``None`` if they are too long, or one alone.
+    """Join the rows of a batch; ``None`` where that is not faster.
 
     Args:
         input_ids: ``[batch, longest]``.
@@ -74,7 +103,7 @@ def join_rows(input_ids: Tensor, attention_mask: Tensor) -> JoinedRows | None:
     """
     lengths = attention_mask.sum(1)
     n_pieces = int(lengths.sum())
-    if len(lengths) < 2 or n_pieces > MAX_JOINED:
+    if not is_worth_it(n_pieces, attention_mask.numel()):
         return None
     places = attention_mask.flatten().nonzero()[:, 0]
     row_of_piece = torch.repeat_interleave(lengths)

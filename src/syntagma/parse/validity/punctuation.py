@@ -33,22 +33,32 @@ def attach_punctuation(
     Returns:
         Heads, ``[batch, n_words]``.
     """
-    rows, places = _crossing(heads, is_punctuation)
-    if not len(rows):
-        return heads
     heads = heads.copy()
-    for row, place in zip(rows, places, strict=True):
-        others = np.delete(heads[row], place)
-        if (others == place + 1).any():
+    # A mark may stand in the way of another one, and out of it when it has moved.
+    while _move(arcs, heads, is_punctuation):
+        pass
+    return heads
+
+
+def _move(
+    arcs: NDArray[np.floating], heads: NDArray[np.int64], is_punctuation: NDArray[np.bool_]
+) -> bool:
+    """Move punctuation that is not attached projectively, in place; return whether any moved.
+
+    What is projective stays so, whatever moves, so this comes to an end.
+    """
+    moved = False
+    for row, place in zip(*_crossing(heads, is_punctuation), strict=True):
+        word = int(place) + 1
+        allowed = _projective(heads[row], word)
+        if allowed[heads[row, place]] or (heads[row] == word).any():
             continue
-        candidates = 1 + np.flatnonzero(np.isfinite(arcs[row, place, 1:]) & ~is_punctuation[row])
-        allowed = _projective(heads[row], int(place) + 1)
-        if allowed[heads[row, place]]:
-            continue
-        candidates = candidates[allowed[candidates]]
+        allowed[1:] &= np.isfinite(arcs[row, place, 1:]) & ~is_punctuation[row]
+        candidates = 1 + np.flatnonzero(allowed[1:])
         if len(candidates):
             heads[row, place] = candidates[arcs[row, place, candidates].argmax()]
-    return heads
+            moved = True
+    return moved
 
 
 def count_unprojective(parse: Parse) -> int:

@@ -2,7 +2,7 @@
 
 After a product that OpenBLAS shares among threads, these spin for about a tenth of a second in case
 another one follows.  Meanwhile they take the processor from the threads of torch, which read the
-text next: a question about a new passage took three times as long.
+text next: with two cores a question about a new passage took twice as long (`benchmarks.reading`).
 """
 
 from __future__ import annotations
