@@ -29,6 +29,8 @@ LEVELS = (2, 3)
 def errors_in(path: Path, language: str) -> Counter[tuple[int, str]]:
     """Run the validator, and count its errors by level and kind."""
     program = Path(sys.executable).with_name("udvalidate")
+    if not program.is_file():
+        raise SystemExit("udvalidate is missing beside this Python: pip install udtools")
     options = ["--lang", language, "--level", str(max(LEVELS)), "--max-err", "0", "--no-warnings"]
     done = subprocess.run(
         [program, *options, "--", path], capture_output=True, text=True, check=False
