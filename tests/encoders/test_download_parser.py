@@ -13,6 +13,7 @@ import pytest
 from syntagma.cli import main
 from syntagma.encoders import default, download, reference
 from syntagma.encoders.default import STAMP, require_encoder, sha256
+from syntagma.encoders.named_models import NAMED_MODELS
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.parse.sources.load import load_parser
 from tests.encoders.conftest import change, write_wheel
@@ -115,7 +116,7 @@ def test_its_package_may_be_installed_instead(source, home, monkeypatch):
 
 def test_other_weights_leave_nothing(source, home):
     (source / "model.safetensors").write_bytes(b"other weights")
-    with pytest.raises(DamagedFileError, match=naming(f"{NAME} 1.0 --from FOLDER")):
+    with pytest.raises(DamagedFileError, match=naming(f"{NAME} {NAMED_MODELS[NAME].version} --from FOLDER")):
         download.download(NAME, source=source)
     assert not names_in(home.parent / "models")
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from syntagma.encoders.named_models import parsers_of
 from syntagma.errors import InputError
 from syntagma.text.language import Language, language_of
+from syntagma.text.segmentation.learned.pieces import pieces_of
 from syntagma.text.segmentation.saved import SEGMENTATION, SavedSegmenter
 from syntagma.text.segmentation.segmenter import Segmenter
 
@@ -144,21 +146,23 @@ class Languages:
         return file_of(code if len(self.segmenters) > 1 else UNKNOWN)
 
     @classmethod
-    def read(cls, folder: Path, codes: tuple[str, ...] | None) -> Languages:
+    def read(cls, folder: Path, codes: tuple[str, ...] | None, tokenizer: Any) -> Languages:
         """Read what a saved parser knows.
 
         Args:
             folder: of the parser.
             codes: its languages; ``None`` for a parser that states none.
+            tokenizer: of its encoder.
         """
         if codes is None:
             # Before parsers stated it, those without a file were parsers of English.
             codes = () if (folder / SEGMENTATION).is_file() else ("en",)
         codes = codes or (UNKNOWN,)
+        pieces = pieces_of(tokenizer)
         paths = {code: folder / file_of(code if len(codes) > 1 else UNKNOWN) for code in codes}
         return cls(
             {
-                code: SavedSegmenter.read(path).segmenter() if path.is_file() else None
+                code: SavedSegmenter.read(path).segmenter(pieces) if path.is_file() else None
                 for code, path in paths.items()
             }
         )

@@ -141,9 +141,10 @@ class JointParser:
         model: Any = ParserModel.load_saved(ref, task="parsing")
         model = placement.apply(model, device=device, saved_dtype=ref.saved_dtype)
         codes = model.config.labels.get(LABEL)
-        languages = Languages.read(ref.folder, None if codes is None else tuple(codes))
+        tokenizer = load_tokenizer(ref, model.config.encoder)
+        languages = Languages.read(ref.folder, None if codes is None else tuple(codes), tokenizer)
         options = {"languages": languages.choose(lang) if lang else languages} | options
-        return cls(model, load_tokenizer(ref, model.config.encoder), **options)
+        return cls(model, tokenizer, **options)
 
     def with_phrases(self) -> JointParser:
         """Return a parser with the same weights that also finds phrases, if it was trained to."""

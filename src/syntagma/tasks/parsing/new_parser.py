@@ -19,6 +19,7 @@ from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.parsing.labels import collect_labels, untagged_languages
 from syntagma.tasks.parsing.segmentation.by_language import known_languages, learned_languages
 from syntagma.tasks.parsing.treebanks import TreeExample
+from syntagma.text.segmentation.learned.pieces import pieces_of
 
 MORPHOLOGY = ("feats", "lemmas", "lexicon")
 """Label sets that a saved parser can be given."""
@@ -62,7 +63,7 @@ def new_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> Joint
         tokenizer,
         precision=experiment.training.precision,
         decoding=full_decoding(model),
-        languages=learned_languages(examples, head.segmentation),
+        languages=learned_languages(examples, head.segmentation, pieces_of(tokenizer)),
     )
 
 

@@ -17,12 +17,14 @@ from syntagma.errors import DamagedFileError
 from syntagma.formats import check_format, stamp
 from syntagma.text.segmentation.learned.cutter import Cutter
 from syntagma.text.segmentation.learned.expansion import Expander, Rule
+from syntagma.text.segmentation.learned.pieces import Pieces
 from syntagma.text.segmentation.segmenter import Segmenter
 from syntagma.text.segmentation.splitter import NO_THRESHOLDS, Splitter
 
 SEGMENTATION = "segmentation.safetensors"
 """Name of the file in the folder of a parser."""
-FORMAT = 1
+FORMAT = 2
+"""1 if pieces were not used in training, so that earlier versions read it."""
 _CARD = "card"
 _REMEDY = "train the parser again, or get the file again"
 
@@ -39,6 +41,7 @@ class SavedSegmenter:
         expander: weights of :class:`Expander`; empty if no token stands for several words.
         rules: its rules.
         endings: the endings of tokens to which they may apply.
+        reads_pieces: whether the cutter looks at the pieces of an encoder.
     """
 
     splitter: Arrays = field(repr=False)
@@ -46,13 +49,23 @@ class SavedSegmenter:
     expander: Arrays = field(default_factory=dict, repr=False)
     rules: tuple[Rule, ...] = field(default=(), repr=False)
     endings: tuple[str, ...] = ()
+    reads_pieces: bool = False
 
-    def segmenter(self) -> Segmenter:
-        """Return the segmenter with these weights."""
+    def segmenter(self, pieces: Pieces | None = None) -> Segmenter:
+        """Return the segmenter with these weights.
+
+        Args:
+            pieces: of the parser's encoder; needed if it reads them.
+
+        Raises:
+            ValueError: it reads pieces, and none were given.
+        """
+        if self.reads_pieces and pieces is None:
+            raise ValueError("this segmenter reads the pieces of an encoder, and none were given")
         expander = Expander(self.rules, self.endings, self.expander) if self.rules else None
         return Segmenter(
             Splitter(dict(self.splitter), NO_THRESHOLDS),
-            cutter=Cutter(self.cutter),
+            cutter=Cutter(self.cutter, pieces if self.reads_pieces else None),
             expander=expander,
             content=self.to_bytes(),
         )
@@ -64,7 +77,7 @@ class SavedSegmenter:
             for part in ("splitter", "cutter", "expander")
             for name, array in sorted(getattr(self, part).items())
         }
-        card = stamp(FORMAT) | {
+        card = stamp(FORMAT if self.reads_pieces else 1) | {
             "rules": [
                 {
                     "cuts": rule.cuts,
@@ -77,6 +90,8 @@ class SavedSegmenter:
             ],
             "endings": self.endings,
         }
+        if self.reads_pieces:
+            card["reads_pieces"] = True
         # A single entry, because safetensors writes several in no fixed order.
         return save(arrays, metadata={_CARD: json.dumps(card, ensure_ascii=False)})
 
@@ -107,8 +122,11 @@ class SavedSegmenter:
                 )
                 for each in card["rules"]
             )
-            found = cls(**parts, rules=rules, endings=tuple(card["endings"]))
-            found.segmenter()
+            reads_pieces = card.get("reads_pieces", False) is True
+            found = cls(
+                **parts, rules=rules, endings=tuple(card["endings"]), reads_pieces=reads_pieces
+            )
+            found.segmenter(lambda runs: [])  # Fails if weights are missing.
         except (SafetensorError, KeyError, TypeError, ValueError) as error:
             raise DamagedFileError(
                 f"{path}: expected what a parser learned about segmentation, got a damaged file "

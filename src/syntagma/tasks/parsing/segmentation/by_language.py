@@ -9,6 +9,7 @@ from syntagma.errors import InputError
 from syntagma.parse.languages import UNKNOWN, Languages
 from syntagma.tasks.parsing.segmentation.learn import segmenter_for
 from syntagma.tasks.parsing.treebanks import TreeExample
+from syntagma.text.segmentation.learned.pieces import Pieces
 
 
 def known_languages(examples: Sequence[TreeExample]) -> list[str]:
@@ -21,7 +22,7 @@ def known_languages(examples: Sequence[TreeExample]) -> list[str]:
 
 
 def learned_languages(
-    examples: Sequence[TreeExample], how: Literal["auto", "learned", "english"]
+    examples: Sequence[TreeExample], how: Literal["auto", "learned", "english"], pieces: Pieces
 ) -> Languages:
     """Learn how each language of the treebanks is cut.
 
@@ -30,6 +31,7 @@ def learned_languages(
     Args:
         examples: the sentences of all files.
         how: the setting ``head.segmentation``.
+        pieces: of the parser's encoder.
 
     Raises:
         InputError: the others are in several languages; or segmentation is to be learned from
@@ -48,7 +50,7 @@ def learned_languages(
         )
     return Languages(
         {
-            code: segmenter_for([each.source for each in found], how)
+            code: segmenter_for([each.source for each in found], how, pieces)
             for code, found in sorted(by_language.items())
         }
     )

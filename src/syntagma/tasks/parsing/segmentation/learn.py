@@ -39,6 +39,7 @@ from syntagma.text.segmentation.learned.features import (
     word_hashes,
 )
 from syntagma.text.segmentation.learned.hashes import Hashes, Integers
+from syntagma.text.segmentation.learned.pieces import Pieces
 from syntagma.text.segmentation.runs import LearnedRuns
 from syntagma.text.segmentation.saved import SavedSegmenter
 from syntagma.text.segmentation.scores import score_segmentation
@@ -53,6 +54,9 @@ MIN_STEPS = 1_000
 MIN_HELD, MAX_HELD = 20, 500
 """Sentences on which what was learned is compared with the rules for English."""
 MAX_RULES = 300
+MIN_UNCASED, UNSPACED = 50, 0.1
+"""Places between letters without capitals, at least, and the share of them where a token ends: then
+a script has no spaces.  It is over a half in Chinese, and nearly zero in Arabic."""
 OPEN = 30
 """A rule that training saw with this many tokens is for any token."""
 
@@ -78,13 +82,16 @@ class Token:
     joined: bool
 
 
-def learn_segmenter(sentences: Sequence[TreebankSentence], *, seed: int = 1) -> SavedSegmenter:
+def learn_segmenter(
+    sentences: Sequence[TreebankSentence], pieces: Pieces | None = None, *, seed: int = 1
+) -> SavedSegmenter:
     """Learn how a treebank cuts text.
 
     The same sentences and seed give the same weights.
 
     Args:
         sentences: of the treebank, in order.
+        pieces: of the parser's encoder; they are looked at if the script has no spaces.
         seed: of everything random.
     """
     begin = time.perf_counter()
@@ -95,23 +102,30 @@ def learn_segmenter(sentences: Sequence[TreebankSentence], *, seed: int = 1) -> 
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             tokens = list(_tokens(sentences))
-            cutter = _learn_cutter(tokens)
+            found = _runs(tokens)
+            read = pieces if _is_unspaced(found) else None
+            cutter = _learn_cutter(found, read)
             rules, endings, expander = _learn_expander(tokens)
-            splitter = _learn_splitter(sentences, Cutter(cutter))
+            splitter = _learn_splitter(sentences, Cutter(cutter, read))
     finally:
         torch.set_num_threads(n_threads)
     log.info("segmentation: learned in %.0f s", time.perf_counter() - begin)
-    return SavedSegmenter(splitter, cutter, expander, tuple(rules), tuple(endings))
+    return SavedSegmenter(
+        splitter, cutter, expander, tuple(rules), tuple(endings), reads_pieces=read is not None
+    )
 
 
 def segmenter_for(
-    sources: Sequence[TreebankSentence | None], how: Literal["auto", "learned", "english"]
+    sources: Sequence[TreebankSentence | None],
+    how: Literal["auto", "learned", "english"],
+    pieces: Pieces,
 ) -> Segmenter | None:
     """Return what cuts the raw text of a treebank; ``None`` for the rules for English.
 
     Args:
         sources: the sentences of the treebank, in order; ``None`` for one that has brackets only.
         how: the setting ``head.segmentation``.
+        pieces: of the parser's encoder.
 
     Raises:
         InputError: it is to be learned, and the files have brackets only.
@@ -124,12 +138,13 @@ def segmenter_for(
             "head.segmentation: learned needs CoNLL-U, and the training files have brackets only; "
             "write english"
         )
-    saved = learn_segmenter(sentences) if how == "learned" else learn_if_better(sentences)
-    return None if saved is None else saved.segmenter()
+    learn = learn_segmenter if how == "learned" else learn_if_better
+    saved = learn(sentences, pieces)
+    return None if saved is None else saved.segmenter(pieces)
 
 
 def learn_if_better(
-    sentences: Sequence[TreebankSentence], *, seed: int = 1
+    sentences: Sequence[TreebankSentence], pieces: Pieces | None = None, *, seed: int = 1
 ) -> SavedSegmenter | None:
     """Learn how a treebank cuts text; ``None`` if the rules for English know it as well.
 
@@ -138,6 +153,7 @@ def learn_if_better(
 
     Args:
         sentences: of the treebank, in order.
+        pieces: of the encoder, as for :func:`learn_segmenter`.
         seed: of everything random.
     """
     n_held = min(len(sentences) // 10, MAX_HELD)
@@ -148,7 +164,7 @@ def learn_if_better(
             len(sentences),
         )
         return None
-    part = learn_segmenter(sentences[:-n_held], seed=seed).segmenter()
+    part = learn_segmenter(sentences[:-n_held], pieces, seed=seed).segmenter(pieces)
     held = list(raw_documents(sentences[-n_held:]))
     learned, english = (
         tuple(
@@ -164,7 +180,7 @@ def learn_if_better(
         *learned,
         *english,
     )
-    return learn_segmenter(sentences, seed=seed) if learned > english else None
+    return learn_segmenter(sentences, pieces, seed=seed) if learned > english else None
 
 
 def _cut(document: RawDocument, *, segmenter: Segmenter | None) -> list[Sentence]:
@@ -199,8 +215,18 @@ def _runs(tokens: Sequence[Token]) -> dict[str, Counter[tuple[int, ...]]]:
     return found
 
 
-def _learn_cutter(tokens: Sequence[Token]) -> Arrays:
-    found = _runs(tokens)
+def _is_unspaced(found: Mapping[str, Counter[tuple[int, ...]]]) -> bool:
+    """Whether tokens often end between letters of a script without capitals.
+
+    Args:
+        found: the ways in which each run is cut.
+    """
+    ways = {run: counts.most_common(1)[0][0] for run, counts in found.items()}
+    uncased = Runs.of(list(ways)).is_uncased
+    return bool(uncased.sum() >= MIN_UNCASED and _cuts(ways)[uncased].mean() >= UNSPACED)
+
+
+def _learn_cutter(found: Mapping[str, Counter[tuple[int, ...]]], pieces: Pieces | None) -> Arrays:
     ways = {run: counts.most_common(1)[0][0] for run, counts in found.items()}
     # Each half is read with the words of the other one: with its own it would learn that all words
     # are known.
@@ -210,12 +236,12 @@ def _learn_cutter(tokens: Sequence[Token]) -> Arrays:
     for half, words in zip(halves, reversed(known), strict=True):
         if not half:
             continue
-        runs = Runs.of(list(half))
+        runs = Runs.of(list(half), pieces)
         features.append(place_features(runs, words))
         labels.append(_cuts(half))
         counts = np.array([found[run].total() for run in half])
         importance.append(np.log1p(counts)[runs.run_of_place].astype(np.float32))
-        rule.append(2 * runs.cuts[runs.places] - 1)
+        rule.append(runs.rule)
     model = train_features(
         np.concatenate(features),
         np.concatenate(labels),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from syntagma.text.segmentation.learned.hashes import ODD, Booleans, Hashes, Integers, mix, position
+from syntagma.text.segmentation.learned.pieces import Pieces
 from syntagma.text.segmentation.words import cut_run, whole_parts
 
 LEFT, RIGHT = 4, 4
@@ -37,6 +38,8 @@ _CLASSES = {
 }  # fmt: skip
 """Classes of characters by their Unicode category; all others are 0."""
 _LETTERS = (1, 2, 3, 4)
+_UNCASED = (3, 4)
+"""Letters of scripts without capitals, and marks on letters."""
 
 
 _KNOWN: dict[int, tuple[int, int]] = {_PAD: (_N_CLASSES - 1, _PAD)}
@@ -77,6 +80,8 @@ class Runs:
         prefix: sums of the characters' hashes weighted by powers, ``[n_padded + 1]``, from which
             :meth:`sums` takes the hash of any sequence.
         inverse: the inverse of those powers, ``[n_padded + 1]``.
+        piece_ends: whether a piece of the encoder ends before each character, ``[n_padded]``;
+            ``None`` if pieces are not looked at.
     """
 
     codes: Hashes
@@ -87,10 +92,16 @@ class Runs:
     lengths: Integers
     prefix: Hashes
     inverse: Hashes
+    piece_ends: Booleans | None = None
 
     @classmethod
-    def of(cls, runs: Sequence[str]) -> Runs:
-        """Read some runs; each has at least one character."""
+    def of(cls, runs: Sequence[str], pieces: Pieces | None = None) -> Runs:
+        """Read some runs.
+
+        Args:
+            runs: each has at least one character.
+            pieces: cuts them into pieces; only for scripts without spaces.
+        """
         gap = chr(0) * LONGEST
         text = gap + gap.join(runs) + gap
         raw = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int64)
@@ -117,7 +128,12 @@ class Runs:
             cuts[[begin + end for end in cut_run(run)]] = 1
             for start, end in whole_parts(run):
                 whole[begin + start + 1 : begin + end] = True
-        return cls(codes, classes, cuts, whole, begins, lengths, prefix, inverse)
+        piece_ends = None
+        if pieces is not None:
+            piece_ends = np.zeros(len(codes), np.bool_)
+            for begin, ends in zip(begins.tolist(), pieces(runs), strict=True):
+                piece_ends[[begin, *(begin + end for end in ends)]] = True
+        return cls(codes, classes, cuts, whole, begins, lengths, prefix, inverse, piece_ends)
 
     def sums(self, starts: Integers, ends: Integers) -> Hashes:
         """Hash the characters between indices of the padded array, whatever their place."""
@@ -130,6 +146,27 @@ class Runs:
         counts = self.lengths - 1
         first = np.repeat(self.begins + 1 - (np.cumsum(counts) - counts), counts)
         return first + np.arange(counts.sum())
+
+    @property
+    def is_uncased(self) -> Booleans:
+        """Whether each place is between letters of scripts without capitals, ``[n_places]``."""
+        uncased = np.isin(self.classes, _UNCASED)
+        places = self.places
+        between: Booleans = uncased[places - 1] & uncased[places]
+        return between
+
+    @property
+    def rule(self) -> Integers:
+        """1 at places where a rule ends a token, else −1, ``[n_places]``.
+
+        The rules are those for English; between letters without capitals a piece is the rule, if
+        pieces were given.
+        """
+        cuts = self.cuts[self.places]
+        if self.piece_ends is not None:
+            cuts = np.where(self.is_uncased, self.piece_ends[self.places], cuts)
+        signs: Integers = 2 * cuts - 1
+        return signs
 
     @property
     def run_of_place(self) -> Integers:
@@ -169,7 +206,36 @@ def place_features(runs: Runs, words: Hashes) -> Hashes:
     columns.append(np.minimum(places - begins, 9).astype(np.uint64))
     columns.append(np.minimum(ends - places, 9).astype(np.uint64))
     columns += [each.astype(np.uint64) for each in _longest_words(runs, words, places)]
+    if runs.piece_ends is not None:
+        columns += _piece_columns(runs, runs.piece_ends)
     return np.stack([mix(each, number + 1) for number, each in enumerate(columns)], axis=1)
+
+
+def _piece_columns(runs: Runs, piece_ends: Booleans) -> list[Hashes]:
+    """Return the features of the pieces around each place.
+
+    They are: at which of the seven nearest places pieces end; the piece before the place, what
+    follows up to the next end, and both, each with whether a piece ends here; and their lengths.
+    """
+    places = runs.places
+    index = np.arange(len(piece_ends))
+    last = np.maximum.accumulate(np.where(piece_ends, index, 0))
+    next_ = np.minimum.accumulate(np.where(piece_ends, index, len(index) - 1)[::-1])[::-1]
+    left, right = last[places - 1], np.minimum(next_[places + 1], places + LONGEST)
+    near = np.zeros(len(places), np.int64)
+    for shift in range(-3, 4):
+        near = 2 * near + piece_ends[places + shift]
+    lengths = 16 * np.minimum(places - left, 5) + 2 * np.minimum(right - places, 5)
+    here = piece_ends[places].astype(np.uint64)
+    around = (
+        runs.sums(start, end) for start, end in ((left, places), (places, right), (left, right))
+    )
+    return [
+        near.astype(np.uint64),
+        here,
+        *(np.uint64(2) * each + here for each in around),
+        lengths.astype(np.uint64) + here,
+    ]
 
 
 def _same_class(runs: Runs) -> tuple[Integers, Integers]:
