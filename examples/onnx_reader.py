@@ -1,12 +1,11 @@
 """Answer a question about a text with an exported reader, without torch and without Syntagma.
 
     syntagma export default-reader --to onnx --int8 --out reader
-    syntagma export default-parser --to onnx --int8 --out parser
-    python examples/onnx_reader.py reader passage.txt "Who built the ferry?" --parser parser
+    python examples/onnx_reader.py reader passage.txt "Who built the ferry?"
 
 It needs onnxruntime, tokenizers and numpy.  A reader whose guides read trees needs them too: from
-an exported parser (``onnx_parser.py`` beside this file), or as CoNLL-U (``--trees``), as ``syntagma
-parse passage.txt`` writes it.  A reader without guides, such as ``accurate-reader``, needs neither.
+an exported parser (``--parser``; ``onnx_parser.py`` beside this file runs it), or as CoNLL-U
+(``--trees``), as ``syntagma parse passage.txt`` writes it.
 
 The best span is that of Syntagma's own reader, before it is tidied.  The three outcomes use the
 same weights and limits; features that depend on the words of the question are computed in a simpler
