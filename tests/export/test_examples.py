@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from syntagma.encoders.default import find_default
 from syntagma.export.folder import export
@@ -130,13 +131,23 @@ needs_default = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory):
-    """The shipped reader and parser with 8-bit weights, and the trees of a passage."""
+    """The reader and the parser that ship, a reader with a guide, and the trees of a passage."""
     from syntagma import load_parser
+    from syntagma.encoders.load import load_tokenizer
+    from syntagma.models.span_model import SpanHead, SpanModel
+    from syntagma.tasks.spans.task import SpanTask
     from syntagma.text.conllu import TreebankSentence, format_conllu
 
     folder = tmp_path_factory.mktemp("shipped")
     for name in ("reader", "parser"):
         export(f"default-{name}", folder / name, int8=True)
+    torch.manual_seed(1)
+    model = SpanModel.from_encoder(
+        "default", guides="sg-net", parser="default-parser", task="spans", head=SpanHead()
+    )
+    guided = Reader(model, load_tokenizer("default"), source=load_parser("default-parser"))
+    SpanTask(guided).save(folder / "saved")
+    export(str(folder / "saved"), folder / "guided", int8=True)
     text = (EXAMPLES / "ferry.txt").read_text(encoding="utf-8")
     parses = load_parser("default-parser").parse_text(text)
     trees = "".join(
@@ -156,15 +167,22 @@ def test_it_answers_in_an_environment_without_torch(shipped, tmp_path):
     subprocess.run([python, "-m", "pip", "install", "--quiet", *needed], check=True)
     without = subprocess.run([python, "-c", "import torch"], capture_output=True)
     assert without.returncode == 1
-    command = [python, EXAMPLES / "onnx_reader.py", shipped / "reader", EXAMPLES / "ferry.txt"]
-    question = "What was the Perseverance built of?"
+
+    def answer(reader, *more):
+        command = [python, EXAMPLES / "onnx_reader.py", shipped / reader, EXAMPLES / "ferry.txt"]
+        question = "What was the Perseverance built of?"
+        return subprocess.run([*command, question, *more], capture_output=True, text=True)
+
+    done = answer("reader")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert "oak" in found["text"]
+    assert found["outcome"] == "answer"
     for more in (("--parser", shipped / "parser"), ("--trees", shipped / "ferry.conllu")):
-        done = subprocess.run([*command, question, *more], capture_output=True, text=True)
+        done = answer("guided", *more)
         assert done.returncode == 0, done.stderr
-        found = json.loads(done.stdout)
-        assert "oak" in found["text"]
-        assert found["outcome"] == "answer"
-    refused = subprocess.run([*command, question], capture_output=True, text=True)
+        assert json.loads(done.stdout)["text"]
+    refused = answer("guided")
     assert refused.returncode == 1
     assert says(refused.stderr, "--parser --trees")
 
@@ -172,27 +190,28 @@ def test_it_answers_in_an_environment_without_torch(shipped, tmp_path):
 @needs_default
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("npm") is None, reason="needs Node.js and npm")
-def test_it_answers_in_javascript(shipped, tmp_path, example):
+@pytest.mark.parametrize("name", ["reader", "guided"])
+def test_it_answers_in_javascript(name, shipped, tmp_path, example):
     shutil.copytree(EXAMPLES / "onnx_js", tmp_path / "js", ignore=shutil.ignore_patterns("node_*"))
     install = ["npm", "install", "--silent", "--onnxruntime-node-install=skip"]
     if subprocess.run(install, cwd=tmp_path / "js", capture_output=True).returncode:
         pytest.skip("onnxruntime-node cannot be fetched from the npm registry")
     text, question = EXAMPLES / "ferry.txt", "Who fitted a coal barge with an engine?"
-    trees = shipped / "ferry.conllu"
+    trees = [shipped / "ferry.conllu"] if name == "guided" else []
     done = subprocess.run(
-        ["node", "reader.mjs", shipped / "reader", text, question, trees],
+        ["node", "reader.mjs", shipped / name, text, question, *trees],
         cwd=tmp_path / "js", capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     passage = text.read_text(encoding="utf-8")
     wanted = example.answer(
-        example.Model(shipped / "reader"),
+        example.Model(shipped / name),
         passage,
         question,
-        trees=example.read_conllu(trees, passage),
+        trees=example.read_conllu(*trees, passage) if trees else None,
     )
-    assert found["answered"]
+    assert found["answered"] or name == "guided"
     assert (found["text"], found["start"], found["end"]) == (
         wanted["text"],
         wanted["start"],
