@@ -27,7 +27,6 @@ from syntagma.encoders.default import find_download
 from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.named_models import NAMED_MODELS, names_of
 from syntagma.encoders.precision import autocast
-from syntagma.encoders.reference import find_model
 from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.parse.sources.cache import ParseCache
 from syntagma.parse.sources.load import load_source
@@ -119,7 +118,7 @@ def passages() -> list[tuple[str, list[str]]]:
 def guided_reader() -> Reader:
     """Return a reader with SG-Net's layer on the default encoder, without training."""
     model = SpanModel.from_encoder("default", guides="sg-net", task="spans", head=SpanHead())
-    return Reader(model, load_tokenizer(find_model("default")), source=load_source("linear"))
+    return Reader(model, load_tokenizer("default"), source=load_source("linear"))
 
 
 def measured_row(name: str, reader: Reader, parser: str, *, repeat: int) -> dict[str, object]:

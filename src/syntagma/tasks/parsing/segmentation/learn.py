@@ -103,8 +103,9 @@ def learn_segmenter(
             torch.manual_seed(seed)
             tokens = list(_tokens(sentences))
             found = _runs(tokens)
-            read = pieces if _is_unspaced(found) else None
-            cutter = _learn_cutter(found, read)
+            ways = {run: counts.most_common(1)[0][0] for run, counts in found.items()}
+            read = pieces if _is_unspaced(ways) else None
+            cutter = _learn_cutter(ways, found, read)
             rules, endings, expander = _learn_expander(tokens)
             splitter = _learn_splitter(sentences, Cutter(cutter, read))
     finally:
@@ -215,19 +216,15 @@ def _runs(tokens: Sequence[Token]) -> dict[str, Counter[tuple[int, ...]]]:
     return found
 
 
-def _is_unspaced(found: Mapping[str, Counter[tuple[int, ...]]]) -> bool:
-    """Whether tokens often end between letters of a script without capitals.
-
-    Args:
-        found: the ways in which each run is cut.
-    """
-    ways = {run: counts.most_common(1)[0][0] for run, counts in found.items()}
+def _is_unspaced(ways: Ways) -> bool:
+    """Whether tokens often end between letters of a script without capitals."""
     uncased = Runs.of(list(ways)).is_uncased
     return bool(uncased.sum() >= MIN_UNCASED and _cuts(ways)[uncased].mean() >= UNSPACED)
 
 
-def _learn_cutter(found: Mapping[str, Counter[tuple[int, ...]]], pieces: Pieces | None) -> Arrays:
-    ways = {run: counts.most_common(1)[0][0] for run, counts in found.items()}
+def _learn_cutter(
+    ways: Ways, found: Mapping[str, Counter[tuple[int, ...]]], pieces: Pieces | None
+) -> Arrays:
     # Each half is read with the words of the other one: with its own it would learn that all words
     # are known.
     halves = [dict(list(ways.items())[part::2]) for part in (0, 1)]
