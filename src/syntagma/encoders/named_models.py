@@ -255,7 +255,7 @@ _ROWS = (
         licence="CC BY-SA 4.0",
         digest="d4d799bd1011be20e7fcee8722b3cfd3ba1702197219b3d29426cac80967b1bb",
         size=7_874_782,
-        download_size=12_700_000,
+        download_size=13_000_000,
         data=(
             "UD English-EWT train",
             "GUM train without essays, fiction, letters, podcasts and how-to guides",
