@@ -4,7 +4,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from syntagma.text.limits import MAX_PARAGRAPH
 from syntagma.text.segmentation.blocks import BATCH_LENGTH
+from syntagma.text.segmentation.lookup import sentence_at
 from syntagma.text.segmentation.segment import MODES, segment, segment_stream
 from syntagma.text.sentence import Sentence
 from tests.lossless import INVISIBLE, check_lossless
@@ -41,6 +43,27 @@ def test_each_line_is_one_sentence(text: str, mode: str) -> None:
     assert [sentence.forms for sentence in found] == [
         segment(line, mode=mode)[0].forms for line in kept
     ]
+
+
+def check_sentence_at(text: str, offsets: range) -> None:
+    """Check that looking up a sentence gives what segmenting the whole text gives."""
+    found = [(sentence.start, sentence.end) for sentence in segment(text)]
+    for offset in offsets:
+        around = [each for each in found if each[0] <= offset < each[1]]
+        assert sentence_at(text, offset) == (around[0] if around else None)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(NASTY, max_size=4).map("\n\n".join))
+@example("")
+@example("\n\n1. One.\n\nTwo? Three.")
+def test_a_sentence_is_found_without_the_other_paragraphs(text: str) -> None:
+    check_sentence_at(text, range(len(text) + 1))
+
+
+def test_a_sentence_is_found_in_a_long_paragraph() -> None:
+    text = "No end. " + "One sentence more, and another word. " * (2 * MAX_PARAGRAPH // 36)
+    check_sentence_at(text, range(0, len(text), 997))
 
 
 def stream_of(chunks: list[str], mode: str) -> tuple[str, list[Sentence]]:

@@ -23,7 +23,7 @@ from syntagma.tasks.spans.questions import (
     question_kind,
 )
 from syntagma.tasks.spans.tidy import distinct_spans
-from syntagma.text.segmentation.segment import segment
+from syntagma.text.segmentation.lookup import sentence_at
 
 LOGITS = 5.0
 """Logits that count as one unit."""
@@ -198,13 +198,6 @@ def sentence_of(passage: str, start: int, end: int) -> Excerpt:
         end: character offset of its end (exclusive).
     """
     left, right = start, end
-    for first, last in _sentences(passage):
-        if first <= start < last:
-            left, right = first, max(end, last)
-            break
+    if found := sentence_at(passage, start):
+        left, right = found[0], max(end, found[1])
     return Excerpt(passage[left:right], left, right)
-
-
-@functools.lru_cache(maxsize=8)
-def _sentences(passage: str) -> tuple[tuple[int, int], ...]:
-    return tuple((sentence.start, sentence.end) for sentence in segment(passage))
