@@ -61,15 +61,17 @@ def test_a_graph_computes_what_the_model_does(name, encoder, guides, encoder_fol
         assert family.predictions(wanted, batch) == family.predictions(got, batch)
 
 
-def test_a_parser_with_morphology_is_exported_with_it(encoder_folders, tmp_path):
-    head = {"morphology": ["feats", "lemmas"]}
+@pytest.mark.parametrize("layers", ["top", "weighted"])
+def test_a_parser_with_morphology_is_exported_with_it(encoder_folders, tmp_path, layers):
+    head = {"morphology": ["feats", "lemmas"], "layers": layers}
     task, data = new_task("parsing", encoder_folders["bert"], tmp_path, head=head)
     family = family_of(task)
     make_plain(family.model)
     batch = family.batch(family.items(family.example_rows(task.read(data))[:3]))
     write_onnx(family.graph, batch, tmp_path / MODEL, what="parser")
     wanted, got = run_model(family.graph, batch), Session(tmp_path / MODEL, n_threads=1)(batch)
-    for name in head["morphology"]:
+    np.testing.assert_allclose(got["arcs"], wanted["arcs"], rtol=0, atol=TOLERANCE)
+    for name in ("feats", "lemmas"):
         assert got[name].shape[-1] == len(task.model.config.labels[name])
         np.testing.assert_allclose(got[name], wanted[name], rtol=0, atol=TOLERANCE)
 

@@ -19,6 +19,8 @@ class ParserHead:
 
     Args:
         pooling: how the vectors of a word's pieces are pooled into one.
+        layers: the states that words are read from: those of the ``top`` layer, or a ``weighted``
+            average of all layers, with weights that are learned.
         arc_width: width of the arc representations.
         relation_width: width of the relation representations.
         dropout: dropout probability for word states and representations; a unit is dropped for
@@ -45,6 +47,7 @@ class ParserHead:
     """
 
     pooling: Literal["first", "mean"] = "first"
+    layers: Literal["top", "weighted"] = "top"
     arc_width: int = 400
     relation_width: int = 100
     dropout: float = 0.33

@@ -18,6 +18,7 @@ from syntagma.encoders.model_card import CardKind
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.qa_models import weights_of
 from syntagma.encoders.reference import ModelRef
+from syntagma.models.layer_average import LayerAverage
 from syntagma.parse.biaffine import Biaffine, SharedDropout
 from syntagma.parse.head import ParserHead
 from syntagma.parse.morphology_scorer import MorphologyScorer
@@ -96,6 +97,11 @@ class ParserModel(SyntagmaModel):
         self.pretrained_keys: set[str] = set()
         head = self.head
         width = config.encoder.hidden_size
+        self.layer_average = (
+            LayerAverage(config.encoder.num_hidden_layers + 1)
+            if head.layers == "weighted"
+            else None
+        )
         self.shape_embeddings = nn.Embedding(N_SHAPES, width)
         self.dropout = SharedDropout(head.dropout)
         arc, relation = head.arc_width, head.relation_width
@@ -205,38 +211,44 @@ class ParserModel(SyntagmaModel):
         )
 
     def encode_pieces(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the states of the top layer and those that morphology reads.
+        """Return the states that words are read from, and those that morphology reads.
 
         Args:
             input_ids: piece ids, ``[batch, n_pieces]``.
             attention_mask: 1 for pieces and 0 for padding, ``[batch, n_pieces]``.
 
         Returns:
-            Both ``[batch, n_pieces, width]``; the same tensor unless they are of the middle layer.
+            Both ``[batch, n_pieces, width]``; the same tensor unless morphology reads the middle
+            layer.
         """
         both = self.morphology is not None and self.head.morphology_layer == "middle"
+        needs_layers = both or self.layer_average is not None
         row = None
         if not torch.is_grad_enabled() and can_join(self.encoder, input_ids.device.type):
             row = join_rows(input_ids, attention_mask)
         if row is None:
             found = self.encoder(
-                input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=both
+                input_ids=input_ids,
+                attention_mask=attention_mask,
+                output_hidden_states=needs_layers,
             )
         else:
             found = self.encoder(
                 input_ids=row.input_ids,
                 attention_mask=row.mask,
                 position_ids=row.position_ids,
-                output_hidden_states=both,
+                output_hidden_states=needs_layers,
             )
         layers = found.hidden_states  # The embeddings come first.
-        top: Tensor = found.last_hidden_state
-        middle: Tensor = layers[len(layers) // 2] if both else top
+        read: Tensor = (
+            found.last_hidden_state if self.layer_average is None else self.layer_average(layers)
+        )
+        middle: Tensor = layers[len(layers) // 2] if both else read
         if row is None:
-            return top, middle
+            return read, middle
         shape = input_ids.shape
-        top_of_batch = row.separate(top, shape)
-        return top_of_batch, row.separate(middle, shape) if both else top_of_batch
+        read_of_batch = row.separate(read, shape)
+        return read_of_batch, row.separate(middle, shape) if both else read_of_batch
 
     def score_pieces(
         self,
