@@ -68,4 +68,3 @@ def test_the_weights_are_learned_and_saved(trained, data, tmp_path):
     same = [a == b for p, q in zip(expected, found, strict=True)
             for a, b in zip(p.heads, q.heads, strict=True)]  # fmt: skip
     assert sum(same) > 0.95 * len(same)
-
