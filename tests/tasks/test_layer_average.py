@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from syntagma.errors import InputError
 from syntagma.models.layer_average import LayerAverage
 from syntagma.packing import pack
 from syntagma.parse.parser import JointParser
@@ -10,6 +11,8 @@ from syntagma.tasks.parsing.task import ParsingTask
 from syntagma.tasks.parsing.treebanks import read_treebank
 from syntagma.training.run import train
 from tests.builders import experiment, treebank
+from tests.conftest import SUPPORTED, save_encoder
+from tests.messages import naming
 
 HEAD = {"layers": "weighted"}
 
@@ -17,6 +20,13 @@ HEAD = {"layers": "weighted"}
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     return treebank(tmp_path_factory.mktemp("trees") / "tides.conllu")
+
+
+def new_model(encoder, data):
+    """A new parser on an encoder, and a batch of two sentences."""
+    examples = read_treebank(data)
+    task = ParsingTask.new(experiment("parsing", data, str(encoder), head=HEAD), examples)
+    return task.model.train(), task.collate(task.features(examples)[:2])
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +78,21 @@ def test_the_weights_are_learned_and_saved(trained, data, tmp_path):
     same = [a == b for p, q in zip(expected, found, strict=True)
             for a, b in zip(p.heads, q.heads, strict=True)]  # fmt: skip
     assert sum(same) > 0.95 * len(same)
+
+
+@pytest.mark.parametrize("model_type", SUPPORTED)
+def test_every_supported_encoder_gives_its_layers(model_type, data, tmp_path):
+    model, batch = new_model(save_encoder(tmp_path / model_type, model_type), data)
+    model(**batch).loss.backward()
+    assert model.layer_average.logits.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("given", [None, slice(1, None)])
+def test_an_encoder_that_lacks_a_layer_is_refused(given, data, tiny_encoder):
+    def keep_some(module, inputs, output):
+        output.hidden_states = None if given is None else output.hidden_states[given]
+
+    model, batch = new_model(tiny_encoder, data)
+    model.encoder.register_forward_hook(keep_some)
+    with pytest.raises(InputError, match=naming("'bert' head.layers head.morphology_layer top")):
+        model(**batch)
