@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from syntagma.errors import InputError
-from syntagma.models.layer_average import LayerAverage
 from syntagma.packing import pack
+from syntagma.parse.layer_average import LayerAverage
 from syntagma.parse.parser import JointParser
 from syntagma.tasks.parsing.task import ParsingTask
 from syntagma.tasks.parsing.treebanks import read_treebank

@@ -18,10 +18,9 @@ from syntagma.encoders.model_card import CardKind
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.qa_models import weights_of
 from syntagma.encoders.reference import ModelRef
-from syntagma.errors import InputError
-from syntagma.models.layer_average import LayerAverage
 from syntagma.parse.biaffine import Biaffine, SharedDropout
 from syntagma.parse.head import ParserHead
+from syntagma.parse.layer_average import LayerAverage, layers_of
 from syntagma.parse.morphology_scorer import MorphologyScorer
 from syntagma.parse.shapes import N_SHAPES
 from syntagma.parse.span_scorer import GoldSpans, PhraseDecoding, SpanScorer, margin_loss
@@ -240,7 +239,7 @@ class ParserModel(SyntagmaModel):
                 position_ids=row.position_ids,
                 output_hidden_states=needs_layers,
             )
-        layers = self._layers_of(found) if needs_layers else ()
+        layers = layers_of(self.encoder, found) if needs_layers else ()
         read: Tensor = (
             found.last_hidden_state if self.layer_average is None else self.layer_average(layers)
         )
@@ -250,22 +249,6 @@ class ParserModel(SyntagmaModel):
         shape = input_ids.shape
         read_of_batch = row.separate(read, shape)
         return read_of_batch, row.separate(middle, shape) if both else read_of_batch
-
-    def _layers_of(self, output: ModelOutput) -> tuple[Tensor, ...]:
-        """Return the states of all layers, the embeddings first.
-
-        Raises:
-            InputError: the encoder does not return them, or not one of each piece and layer.
-        """
-        layers: tuple[Tensor, ...] = getattr(output, "hidden_states", None) or ()
-        shapes = {states.shape for states in (*layers, output.last_hidden_state)}
-        n_layers = 1 + int(self.config.encoder.num_hidden_layers)
-        if len(layers) != n_layers or len(shapes) > 1:
-            raise InputError(
-                f"an encoder of type {self.config.encoder.model_type!r} does not give the states "
-                f"of each piece in each layer; set head.layers and head.morphology_layer to top"
-            )
-        return layers
 
     def score_pieces(
         self,

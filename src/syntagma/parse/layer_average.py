@@ -1,11 +1,14 @@
-"""A learned average of the layers of an encoder."""
+"""The layers of an encoder, and a learned average of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from syntagma.errors import InputError
 
 SCALE = 10.0
 """Logits per unit of a parameter: a learning rate that suits a classifier is slow for a softmax."""
@@ -39,3 +42,26 @@ class LayerAverage(nn.Module):
         for state, weight in zip(states[1:], weights[1:], strict=True):
             average = torch.addcmul(average, state, weight)
         return average
+
+
+def layers_of(encoder: Any, output: Any) -> tuple[Tensor, ...]:
+    """Return the states of all layers of an encoder, the embeddings first.
+
+    Args:
+        encoder: the encoder.
+        output: of its forward pass with ``output_hidden_states``.
+
+    Raises:
+        InputError: it does not return them, or not one of each piece and layer.
+    """
+    layers: tuple[Tensor, ...] = getattr(output, "hidden_states", None) or ()
+    complete = len(layers) == 1 + int(encoder.config.num_hidden_layers)
+    # Comparing lengths while torch records an export would fix them in it.
+    if complete and not torch.compiler.is_compiling():
+        complete = len({states.shape for states in layers}) == 1
+    if not complete:
+        raise InputError(
+            f"an encoder of type {encoder.config.model_type!r} does not give the states of each "
+            f"piece in each layer; set head.layers and head.morphology_layer to top"
+        )
+    return layers
