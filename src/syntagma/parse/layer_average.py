@@ -18,7 +18,7 @@ class LayerAverage(nn.Module):
     """Averages the states of all layers, with weights that are learned and add up to 1.
 
     The top layer of many encoders is made for what they were trained on last, such as the meaning
-    of whole sentences; word order and inflection are read more easily below it.
+    of whole sentences; syntax is often easier to read in the layers below it.
 
     The source is Peters et al. 2018 ("Deep contextualized word representations", equation 1),
     without its factor γ, since a linear layer follows.

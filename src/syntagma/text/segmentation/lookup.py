@@ -10,11 +10,12 @@ from syntagma.text.segmentation.blocks import paragraphs
 from syntagma.text.segmentation.segmenter import english
 
 KEPT_TEXTS = 8
-KEPT_PARAGRAPHS = 64
+
+Bounds = tuple[tuple[int, int], ...]
 
 
 def sentence_at(text: str, offset: int) -> tuple[int, int] | None:
-    """Return the start and end of the sentence that :func:`segment` finds at an offset.
+    """Return the start and end of the sentence that :func:`syntagma.text.segmentation.segment.segment` finds at an offset.
 
     What was found is kept for the next offset in the same text.
 
@@ -28,21 +29,17 @@ def sentence_at(text: str, offset: int) -> tuple[int, int] | None:
     >>> sentence_at("Stop! Who goes there?", 8)
     (6, 21)
     """
-    blocks = _blocks(text)
+    blocks, known = _read(text)
     place = bisect_right(blocks, offset, key=lambda block: block.start) - 1
     if place < 0:
         return None
-    bounds = _sentences(text, place)
-    return next(((start, end) for start, end in bounds if start <= offset < end), None)
+    if place not in known:
+        (found,) = block_sentences(text, [blocks[place]], english(), mode="raw")
+        known[place] = tuple((sentence.start, sentence.end) for sentence in found)
+    return next(((start, end) for start, end in known[place] if start <= offset < end), None)
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
-def _blocks(text: str) -> tuple[Block, ...]:
-    return tuple(paragraphs(text, True, segmenter=english()))
-
-
-@lru_cache(maxsize=KEPT_PARAGRAPHS)
-def _sentences(text: str, place: int) -> tuple[tuple[int, int], ...]:
-    """Return the start and end of each sentence in a paragraph, given its place among them."""
-    (found,) = block_sentences(text, [_blocks(text)[place]], english(), mode="raw")
-    return tuple((sentence.start, sentence.end) for sentence in found)
+def _read(text: str) -> tuple[list[Block], dict[int, Bounds]]:
+    """Return the paragraphs of a text, and room for the sentences of those that are looked up."""
+    return list(paragraphs(text, True, segmenter=english())), {}
