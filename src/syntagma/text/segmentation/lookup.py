@@ -15,9 +15,10 @@ Bounds = tuple[tuple[int, int], ...]
 
 
 def sentence_at(text: str, offset: int) -> tuple[int, int] | None:
-    """Return the start and end of the sentence that :func:`syntagma.text.segmentation.segment.segment` finds at an offset.
+    """Return the start and end of the sentence at an offset.
 
-    What was found is kept for the next offset in the same text.
+    It is the one that :func:`syntagma.text.segmentation.segment.segment` finds.  What was
+    found is kept for the next offset in the same text.
 
     Args:
         text: any text.
