@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -11,6 +10,7 @@ from typing import Any, TypeAlias
 import torch
 
 from benchmarks.memory import saved_for_backward
+from benchmarks.peak_memory import peak_memory
 from benchmarks.quick import size
 from benchmarks.tables import Measured, show
 from benchmarks.timing import rounds
@@ -136,8 +136,7 @@ def measure(
 def main() -> None:
     measure(f"Guides (a seventh encoder layer would be {7 / 6:.3f})", PRESETS)
     measure("Turns of co-attention", TURNS)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"peak memory of the process: {peak:,.0f} MiB")
+    print(f"peak memory of the process: {peak_memory() / 2**20:,.0f} MiB")
 
 
 if __name__ == "__main__":

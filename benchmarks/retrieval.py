@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import resource
 import shutil
 import statistics
 import tempfile
@@ -25,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.peak_memory import peak_memory
 from benchmarks.quick import size
 from benchmarks.tables import show
 from syntagma.files import read_lines
@@ -94,7 +94,7 @@ def measure(root: Path, n_passages: int, encoder: str, text: str, results: Any) 
             "bytes a passage": size / len(index),
             "open ms": 1e3 * opened,
             "search ms": 1e3 * statistics.median(seconds),
-            "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
+            "peak MB": peak_memory() / 1e6,
         }
     )
 

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from statistics import median
 
+from benchmarks.peak_memory import peak_memory
 from benchmarks.quick import size
 from benchmarks.text import example_questions, example_texts, treebank_sentences
 
@@ -69,11 +70,7 @@ def work(kind: str) -> None:
     start = time.perf_counter()
     n_items = call()
     speed = n_items / (time.perf_counter() - start)
-    import resource
-
-    # In kilobytes on Linux.
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps([speed, memory]))
+    print(json.dumps([speed, peak_memory() / 2**20]))
 
 
 def measure(kind: str, cores: int | None, variables: dict[str, str]) -> tuple[float, float]:
