@@ -1,4 +1,4 @@
-"""The mean of the weights of readers."""
+"""The mean of the weights of models."""
 
 from __future__ import annotations
 
@@ -8,26 +8,41 @@ import torch
 
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
+from syntagma.evaluation import open_model
 from syntagma.models.span_model import SpanHead, SpanModel
 from syntagma.tasks.spans.reader import Reader
+from syntagma.tasks.spans.task import SpanTask
 
 
-def reader_on(encoder: str, **settings) -> Reader:
+def reader_on(encoder: str, **settings) -> SpanTask:
     head = SpanHead(max_length=32, doc_stride=8, max_question_length=12)
     model = SpanModel.from_encoder(encoder, task="spans", head=head, **settings)
-    return Reader(model, load_tokenizer(encoder), precision="float32")
+    return SpanTask(Reader(model, load_tokenizer(encoder), precision="float32"))
+
+
+def fill(task, number: float):
+    with torch.no_grad():
+        for weight in task.model.parameters():
+            weight.fill_(number)
+    return task
 
 
 def test_weights_are_the_mean_by_name(tiny_encoder):
-    first, second = reader_on(tiny_encoder), reader_on(tiny_encoder)
-    with torch.no_grad():
-        for number, reader in enumerate((first, second)):
-            for weight in reader.model.parameters():
-                weight.fill_(float(number))
+    first, second = (fill(reader_on(tiny_encoder), float(number)) for number in range(2))
     mean = average_weights.mean_of([first, first, second])
     assert mean is second
     for weight in mean.model.parameters():
         torch.testing.assert_close(weight, torch.full_like(weight, 1 / 3))
+
+
+def test_the_mean_of_parsers_is_written(tiny_parser, tmp_path):
+    names = []
+    for number in range(2):
+        fill(open_model(tiny_parser), float(number)).save(tmp_path / str(number))
+        names.append(str(tmp_path / str(number)))
+    average_weights.main([*names, "--out", str(tmp_path / "mean")])
+    for weight in open_model(str(tmp_path / "mean")).model.parameters():
+        torch.testing.assert_close(weight, torch.full_like(weight, 0.5))
 
 
 def test_models_of_another_shape_are_refused(tiny_encoder):
