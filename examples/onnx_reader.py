@@ -388,8 +388,10 @@ def features(question: str, passage: str, spans: list[Span], totals: dict) -> di
     names = {name.lower()[:5] for name in names if name.lower() not in _COMMON}
     known = {word.lower()[:5] for word in re.findall(r"\w+", passage)}
     wants_number = bool(_ASKS_NUMBER.search(question))
+    margin = units(best.score - totals["null_score"])
+    layout = min(1.0, 10 * passage.strip().count("\n") / len(passage.split()))
     return {
-        "margin": units(best.score - totals["null_score"]),
+        "margin": margin,
         "verification": units(totals["verification"]),
         "lead": units(best.score - following),
         "share": math.log(max(share, 1e-6)),
@@ -400,6 +402,8 @@ def features(question: str, passage: str, spans: list[Span], totals: dict) -> di
         "number": float(wants_number),
         "unfit": float(wants_number and not _NUMBER.search(text)),
         "several": float(bool(_YES_NO.match(question) or _COMPARES.search(question))),
+        "layout": layout,
+        "layout_margin": layout * margin,
     }
 
 

@@ -108,7 +108,7 @@ def test_the_interval_covers_the_error_and_chance_shrinks_with_questions():
 def test_the_two_numbers_never_exceed_one_together():
     random = np.random.default_rng(1)
     for _ in range(50):
-        names, values = (*FEATURES, CONSTANT), random.normal(size=(3, 12)) * 5
+        names, values = (*FEATURES, CONSTANT), random.normal(size=(3, len(FEATURES) + 1)) * 5
         none, right, features = (dict(zip(names, row, strict=True)) for row in values.tolist())
         found = Calibration(no_answer=none, right=right).probabilities(features)
         assert 0 <= found.confidence <= 1

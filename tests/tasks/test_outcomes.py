@@ -25,6 +25,7 @@ from syntagma.tasks.open_qa.data import Paragraph
 from syntagma.tasks.open_qa.features import rank_paragraphs
 from syntagma.tasks.open_qa.outcomes import give_open_answer
 from syntagma.tasks.spans.answers import Span, SpanPrediction
+from syntagma.tasks.spans.features import layout
 from syntagma.tasks.spans.outcomes import MODES, give_answer, outcome_of, require_mode
 from syntagma.tasks.spans.user_scores import OutcomeCounts, user_scores
 from tests.messages import naming
@@ -231,6 +232,23 @@ def test_several_paragraphs_have_their_own_calibration_and_another_with_scores()
     assert numbers(both) == pytest.approx((0.6, 0.3, True))
     assert numbers(both, (1.0, 2.0)) == pytest.approx((0.01, 0.95, True))
     assert not numbers(OpenHead(), (1.0, 2.0))[2]
+
+
+def test_a_calibration_may_trust_laid_out_text_more():
+    lines = "Tern\tPellworth\tnoon\nSkua\tOtterby\tfive\nAuk\tCorran\tsix\n"
+    head = SpanHead(
+        calibration=Calibration(no_answer={"layout": -3.0, "layout_margin": -1.0}, right={})
+    )
+    in_lines, in_prose = (
+        give_answer(predict("Where?", text, margin=5.0, passage=passage), passage, head)
+        for text, passage in (("Otterby", lines), ("Pellworth", PASSAGE))
+    )
+    assert in_prose.no_answer == pytest.approx(0.5)
+    # Two breaks in nine words count as the most there can be; the margin of 5 is one unit.
+    assert in_lines.no_answer == pytest.approx(1 / (1 + math.exp(4.0)))
+    assert layout("One line.") == layout("") == 0.0
+    assert layout("eight words are in these two lines,\nwhich are short") == pytest.approx(1.0)
+    assert layout("word " * 20 + "\n" + "word " * 20) == pytest.approx(10 / 40)
 
 
 def test_features_of_several_paragraphs():

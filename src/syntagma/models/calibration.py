@@ -36,10 +36,13 @@ FEATURES = (
     "number",
     "unfit",
     "several",
+    "layout",
+    "layout_margin",
 )
 """Features of a question about one passage (:mod:`syntagma.tasks.spans.features`)."""
+OF_ONE_PASSAGE = ("windows", "layout", "layout_margin")
 PARAGRAPH_FEATURES = (
-    *(name for name in FEATURES if name != "windows"),
+    *(name for name in FEATURES if name not in OF_ONE_PASSAGE),
     "paragraphs",
     "support",
     "nearby",

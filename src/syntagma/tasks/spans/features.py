@@ -30,6 +30,8 @@ LOGITS = 5.0
 MAX_UNITS = 5.0
 MANY_WINDOWS = 4
 """Windows from which on more of them change nothing: readers are calibrated on short passages."""
+SHORT_LINE = 10
+"""Words a line, on average, up to which a passage counts as laid out in lines."""
 STEM = 5
 """Characters by which words are compared, so that "fitted" and "fitting" agree."""
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
@@ -107,7 +109,8 @@ def score_features(
     in the sentence of the best candidate.  ``unknown``: share of the question's names and numbers
     that the passage lacks.  ``number``: the question asks for a number or time; ``unfit``: it does,
     and the best candidate has none.  ``several``: the question is one that a single span rarely
-    answers.
+    answers.  ``layout``: how far the passage is laid out in lines, as tables, lists and letters are
+    (:func:`layout`).  ``layout_margin``: the product of ``layout`` and ``margin``.
 
     Args:
         question: the question.
@@ -124,8 +127,10 @@ def score_features(
     shares = math.fsum(span.probability for span in candidates)
     wanted = asks_number(question)
     fits = has_number(best.text) or names_time(best.text)
+    margin = _units(best.score - null_score)
+    lines = layout(passage)
     values = (
-        _units(best.score - null_score),
+        margin,
         _units(verification),
         _units(best.score - next_score),
         math.log(max(best.probability, 1e-6) / max(shares, 1e-6)),
@@ -136,6 +141,8 @@ def score_features(
         float(wanted),
         float(wanted and not fits),
         float(question_kind(question) in ("yes_no", "comparison")),
+        lines,
+        lines * margin,
     )
     return dict(zip(FEATURES, values, strict=True))
 
@@ -146,6 +153,19 @@ def _units(logits: float) -> float:
 
 def _stem(word: str) -> str:
     return word.lower()[:STEM]
+
+
+def layout(passage: str) -> float:
+    """Return how far a passage is laid out in lines: line breaks for ten words, at most 1.
+
+    Running text in paragraphs has nearly none.  There, scores of readers mean something else than
+    in tables and lists.
+
+    Args:
+        passage: the passage.
+    """
+    n_words = len(passage.split())
+    return min(1.0, SHORT_LINE * passage.strip().count("\n") / n_words) if n_words else 0.0
 
 
 def overlap(question: str, text: str) -> float:
