@@ -35,6 +35,21 @@ def test_weights_are_the_mean_by_name(tiny_encoder):
         torch.testing.assert_close(weight, torch.full_like(weight, 1 / 3))
 
 
+def test_some_count_more_and_what_is_equal_stays(tiny_encoder):
+    tasks = [reader_on(tiny_encoder) for _ in range(3)]
+    same = tasks[0].model.encoder.embeddings.word_embeddings.weight.detach().clone()
+    for number, task in enumerate(tasks):
+        fill(task, float(number))
+        with torch.no_grad():
+            task.model.encoder.embeddings.word_embeddings.weight.copy_(same)
+    mean = average_weights.mean_of(tasks, [1, 2, 2]).model
+    assert torch.equal(mean.encoder.embeddings.word_embeddings.weight, same)
+    bias = mean.encoder.embeddings.LayerNorm.bias
+    torch.testing.assert_close(bias, torch.full_like(bias, 6 / 5))
+    with pytest.raises(InputError, match="--weights: expected a number for each of 3 models"):
+        average_weights.mean_of(tasks, [1, 2])
+
+
 def test_the_mean_of_parsers_is_written(tiny_parser, tmp_path):
     names = []
     for number in range(2):

@@ -33,7 +33,7 @@ def test_an_experiment_loads_and_states_its_command(path):
     assert isinstance(experiment.head, find_task(experiment.task).model_class.head_class)
     if experiment.preset == "saved" and experiment.encoder not in NAMED_MODELS:
         # It starts from another run, whose experiment file must exist and be named in this one.
-        start = experiment.encoder.removeprefix("runs/")
+        start = experiment.encoder.removeprefix("runs/").removesuffix("_mean")
         assert (path.parent / f"{start}.yaml").is_file()
         assert f"experiments/{start}.yaml" in path.read_text(encoding="utf-8")
 

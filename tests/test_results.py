@@ -26,7 +26,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted([DOCS / "results.md", *(DOCS / "results").glob("*.md")])
 COMMANDS = typer.main.get_command(app).commands
-VERSIONS = {"1.1", "2.0", "2.13"}
+VERSIONS = {"1.1", "2.0", "2.13", "3.0"}
 """Numbers that belong to a name, such as SQuAD 1.1."""
 
 
