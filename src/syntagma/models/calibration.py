@@ -41,6 +41,7 @@ FEATURES = (
 )
 """Features of a question about one passage (:mod:`syntagma.tasks.spans.features`)."""
 OF_ONE_PASSAGE = ("windows", "layout", "layout_margin")
+"""Those that say nothing where several paragraphs are read."""
 PARAGRAPH_FEATURES = (
     *(name for name in FEATURES if name not in OF_ONE_PASSAGE),
     "paragraphs",
