@@ -380,7 +380,8 @@ def test_the_page_runs_as_written_in_an_installation(tmp_path):
     done = run_installed(script, tmp_path)
     assert done.returncode == 0, done.stderr
     assert "(S (NP (NP (DT The) (NN ferry))" in done.stdout
-    assert "Ada Mensah ANSWER" in done.stdout
+    # Which of the two labels depends on the reader that ships, and the page names both.
+    assert re.search(r"^Ada Mensah (ANSWER|UNSURE) The ferry that", done.stdout, re.MULTILINE)
     assert (tmp_path / "pipeline" / "syntagma" / "parser.json").is_file()
 
 
