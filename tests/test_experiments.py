@@ -129,6 +129,20 @@ def test_samples_of_questions_share_none(make_data, tmp_path):
         assert example == known[example.id]
 
 
+def test_a_sample_of_taught_questions_keeps_the_teacher(make_data, tmp_path):
+    source, out = squad(tmp_path / "all.json"), tmp_path / "some.json"
+    content = json.loads(Path(source).read_text(encoding="utf-8"))
+    teacher = {"starts": [0], "ends": [1], "probabilities": [0.75], "no_answer": 0.25}
+    for article in content["data"]:
+        for paragraph in article["paragraphs"]:
+            for record in paragraph["qas"]:
+                record["teacher"] = teacher
+    Path(source).write_text(json.dumps(content), encoding="utf-8")
+    make_data("sample-squad", source, "--count", 2, "--out", out)
+    sampled, _ = read_squad(out)
+    assert [example.teacher.no_answer for example in sampled] == [0.25, 0.25]
+
+
 def test_questions_of_one_article_only(make_data, tmp_path):
     source, out = squad(tmp_path / "all.json"), tmp_path / "some.json"
     examples, _ = read_squad(source)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from syntagma.datasets.edits import Edit, EditedText
 from syntagma.datasets.layout_phrases import HEADINGS
 from syntagma.datasets.passage_layouts import KINDS, lay_out, make_layouts
 from syntagma.errors import InputError
-from syntagma.tasks.spans.squad import SpanExample, read_squad
+from syntagma.tasks.spans.squad import SpanExample, TeacherAnswers, read_squad
 
 PASSAGE = (
     "The harbour of Oslo was rebuilt in 1934, after a long debate about its importance. Ana Berg "
@@ -198,3 +199,10 @@ def test_layouts_are_in_squad_format_and_reproducible(tmp_path):
 def test_an_unknown_layout_is_an_error_that_lists_the_known_ones():
     with pytest.raises(InputError, match="got 'poem'; write one of bullets, lines"):
         make_layouts([example()], count=1, kinds=["poem"])
+
+
+def test_a_teacher_has_not_read_the_new_layout():
+    taught = replace(example("1934"), teacher=TeacherAnswers((35,), (39,), (0.75,), 0.25))
+    data, counts = make_layouts([taught], count=1, kinds=["bullets"])
+    assert counts == {"bullets": 1}
+    assert "teacher" not in data["data"][0]["paragraphs"][0]["qas"][0]

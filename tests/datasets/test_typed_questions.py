@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import random
 import re
+from dataclasses import replace
 
 import pytest
 
 from syntagma.datasets.embedded_questions import QUESTION_WORDS, embedded
 from syntagma.datasets.typed_questions import COMBINATIONS, KINDS, make_typed, typed
 from syntagma.errors import InputError
-from syntagma.tasks.spans.squad import SpanExample, read_squad
+from syntagma.tasks.spans.squad import SpanExample, TeacherAnswers, read_squad
 
 PASSAGE = "The harbour of Oslo was built in 1934. Ana Berg designed two of its ferries."
 QUESTIONS = [
@@ -200,3 +201,14 @@ def test_the_seed_decides_and_all_examples_are_used_before_one_is_used_again():
     # Five questions have ten variants of two kinds.
     _, counts = make_typed(examples(), count=100, kinds=["lower", "no_mark"], seed=2)
     assert counts == {"lower": 5, "no_mark": 5}
+
+
+def test_what_a_teacher_thought_of_the_edited_question_is_kept(tmp_path):
+    """A student that reads a careless question learns what the teacher saw in the clean one."""
+    teacher = TeacherAnswers((35,), (39,), (0.75,), 0.25)
+    data, _ = make_typed([replace(examples()[0], teacher=teacher)], count=1, kinds=["keywords"])
+    path = tmp_path / "typed.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    (made,), _ = read_squad(path)
+    assert made.teacher == teacher
+    assert made.question != QUESTIONS[0][0]

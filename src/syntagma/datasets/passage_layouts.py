@@ -344,7 +344,14 @@ def lay_out(
             return None
         texts.append(edited.text[new[0] : new[1]])
         starts.append(new[0])
-    return replace(example, passage=edited.text, answers=tuple(texts), answer_starts=tuple(starts))
+    # A teacher read the passage as it was: its spans would point at other words of this one.
+    return replace(
+        example,
+        passage=edited.text,
+        answers=tuple(texts),
+        answer_starts=tuple(starts),
+        teacher=None,
+    )
 
 
 def _words(text: str) -> list[str]:
