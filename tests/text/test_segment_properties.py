@@ -57,8 +57,15 @@ def check_sentence_at(text: str, offsets: range) -> None:
 @given(st.lists(NASTY, max_size=4).map("\n\n".join))
 @example("")
 @example("\n\n1. One.\n\nTwo? Three.")
+@example("They know its\n\nnot here")  # "its not" is "it's not", but only in one paragraph.
 def test_a_sentence_is_found_without_the_other_paragraphs(text: str) -> None:
     check_sentence_at(text, range(len(text) + 1))
+
+
+def test_words_do_not_depend_on_the_next_line() -> None:
+    text = "Nobody knows its\nnot a word of it"
+    forms = [sentence.forms for sentence in segment(text, mode="lines")]
+    assert forms == [("Nobody", "knows", "its"), ("not", "a", "word", "of", "it")]
 
 
 def test_a_sentence_is_found_in_a_long_paragraph() -> None:

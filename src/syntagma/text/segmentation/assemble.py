@@ -61,7 +61,8 @@ def block_sentences(
     if mode == "words":
         words = read_tokens(text, start, end)
     else:
-        words = read_words(text, start, end, segmenter.runs)
+        further = [block.start for block in blocks[1:]]
+        words = read_words(text, start, end, segmenter.runs, further)
     if not words.forms:
         return found
     # [n_blocks] index of the first word in or after each block

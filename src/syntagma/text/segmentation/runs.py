@@ -7,7 +7,7 @@ and cached; offsets are then computed for all words together.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -91,8 +91,14 @@ class Runs(dict[str, Record]):
     def prepare(self, runs: Sequence[str]) -> None:
         """Cut runs that are read next, if that is faster together."""
 
-    def revise(self, runs: Sequence[str], records: list[Record]) -> None:
-        """Change the words of runs that depend on their neighbours."""
+    def revise(self, runs: Sequence[str], records: list[Record], first: Container[int]) -> None:
+        """Change the words of runs that depend on their neighbours.
+
+        Args:
+            runs: the runs of consecutive blocks.
+            records: the record of each, which is replaced.
+            first: index of the first run of each block but the first; it has no neighbour before.
+        """
 
     def _cut(self, run: str, ends: Sequence[int]) -> Record:
         """Build and keep the record of a run whose words end at some offsets."""
@@ -117,13 +123,16 @@ class EnglishRuns(Runs):
     def __missing__(self, run: str) -> Record:
         return self._cut(run, cut_run(run))
 
-    def revise(self, runs: Sequence[str], records: list[Record]) -> None:
+    def revise(self, runs: Sequence[str], records: list[Record], first: Container[int]) -> None:
         """Cut *its* into *it* + *s* where it must mean *it's*: "its not fair"."""
         for word in ("its", "Its"):
             position = -1
             for _ in range(runs.count(word)):
                 position = runs.index(word, position + 1)
-                if position + 1 < len(runs) and runs[position + 1].lower() in _AFTER_IT_IS:
+                following = position + 1
+                if following == len(runs) or following in first:
+                    continue
+                if runs[following].lower() in _AFTER_IT_IS:
                     records[position] = self.record(word[:2], word[2:])
 
 
@@ -160,7 +169,9 @@ class LearnedRuns(Runs):
         return self._cut(run, ends)
 
 
-def read_words(text: str, start: int, end: int, runs: Runs) -> Words:
+def read_words(
+    text: str, start: int, end: int, runs: Runs, further_blocks: Sequence[int] = ()
+) -> Words:
     """Tokenize ``text[start:end]`` into words.
 
     Args:
@@ -168,11 +179,13 @@ def read_words(text: str, start: int, end: int, runs: Runs) -> Words:
         start: offset of the first character.
         end: offset after the last character.
         runs: the cache of tokenized runs.
+        further_blocks: start offset of each paragraph or line but the first; words do not depend on
+            other blocks.
     """
     tokens, run_starts = _runs(text, start, end, invisible=True)
     runs.prepare(tokens)
     records = list(map(runs.__getitem__, tokens))
-    runs.revise(tokens, records)
+    runs.revise(tokens, records, set(np.searchsorted(run_starts, further_blocks).tolist()))
     forms_of_runs = [record[0] for record in records]
     counts = np.fromiter(map(len, forms_of_runs), np.int64, len(records))
     forms = list(chain.from_iterable(forms_of_runs))
