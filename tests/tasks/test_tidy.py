@@ -38,6 +38,12 @@ from syntagma.tasks.spans.tidy import distinct_spans, readable, tidy_interval
         ("a trans-\nportation plan", "portation plan", "trans-\nportation plan"),
         ("the Anglo-\nSaxon coast", "Anglo-", "Anglo"),
         ("wait — here, said", "— here,", "here"),
+        # Lines that end a sentence, an item or a heading end an answer; wrapped lines do not.
+        ("Yours,\nTom Low\nLow & Sons, boat builders\n", "Tom Low\nLow", "Tom Low"),
+        ("- dry the oars\n\nspare key: ask Ada", "dry the oars\n\nspare key", "dry the oars"),
+        ("Reply within a month of reading this\nletter.", "this\nletter", "this\nletter"),
+        ("It was dry. We left\nat noon.", "dry. We left\nat noon", "dry. We left\nat noon"),
+        ("It was dry. We left.\n\nAll slept.", "dry. We left.\n\nAll", "dry. We left"),
         ("what?! ...", "...", "..."),
         ("行く東京に行く", "東京", "東京"),
     ],

@@ -1,5 +1,7 @@
 """Trim the spans of a reader to what people would write, and drop near-copies.
 
+A span may not run from a heading, a list item or a row of a table into the next one.
+
 A span is only moved within its passage, so ``passage[start:end] == text`` always holds.  The
 official metrics judge the spans as decoded, see :mod:`syntagma.tasks.spans.decode`.
 """
@@ -30,7 +32,7 @@ LAST_CASED = "\u058f"
 
 
 def tidy_interval(passage: str, start: int, end: int) -> tuple[int, int]:
-    """Trim stray quotes, brackets, tags and punctuation, and complete words that were cut.
+    """Trim stray quotes, brackets, tags, punctuation and lines, and complete cut words.
 
     Args:
         passage: the passage.
@@ -45,6 +47,7 @@ def tidy_interval(passage: str, start: int, end: int) -> tuple[int, int]:
         return original
     start, end = _outside_tags(passage, start, end)
     start, end = _whole_words(passage, start, end)
+    end = _before_line_end(passage, start, end)
     while start < end:
         before = start, end
         start, end = _trim_left(passage, start, end), _trim_right(passage, start, end)
@@ -68,6 +71,30 @@ def _outside_tags(passage: str, start: int, end: int) -> tuple[int, int]:
         if start < tag.start() < end <= tag.end():
             end = tag.start()
     return start, end
+
+
+def _before_line_end(passage: str, start: int, end: int) -> int:
+    """Return where a span ends if it runs over a line end that also ends a sentence.
+
+    A line end between sentences on one line, or inside a sentence of wrapped text, does not count.
+    """
+    if "\n" not in passage[start:end]:
+        return end
+    from syntagma.text.segmentation.lookup import sentence_at
+
+    at = start
+    while "\n" in passage[at:end]:
+        sentence = sentence_at(passage, at)
+        if sentence is None:  # White space between sentences.
+            at += 1
+            continue
+        _, at = sentence
+        rest = passage[at:end]
+        if "\n" in rest[: len(rest) - len(rest.lstrip())] and not LINE_HYPHEN.match(
+            passage, at - 1
+        ):
+            return at
+    return end
 
 
 def _is_letter(character: str) -> bool:
