@@ -30,6 +30,7 @@ from syntagma.tasks import find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
 from syntagma.tasks.predictor import TextEncoder
 from syntagma.tasks.task import Task
+from syntagma.training.kept_memory import kept_memory
 from syntagma.training.processes import is_first_process
 from syntagma.training.stream_loader import StreamLoader
 from syntagma.training.trainable import prepare_encoder
@@ -123,7 +124,8 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
         run.forget_after(checkpoint)
     if checkpoint is not None and isinstance(trainer.loader, StreamLoader):
         trainer.loader.load(checkpoint)
-    with _memory_errors(settings):
+    on_cpu = arguments.device.type == "cpu"
+    with _memory_errors(settings), kept_memory() if on_cpu else nullcontext():
         trainer.train_from(checkpoint)
     if arguments.world_size > 1:
         atexit.register(_leave_group)

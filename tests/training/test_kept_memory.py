@@ -1,0 +1,84 @@
+"""Memory that a training frees is kept for its next step, and given back at the end."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+from syntagma.training import kept_memory as module
+from syntagma.training.kept_memory import KEEP, USUAL, kept_memory
+
+GLIBC = pytest.mark.skipif(
+    sys.platform != "linux" or platform.libc_ver()[0] != "glibc", reason="mallopt of glibc"
+)
+BLOCKS = """
+import resource, sys
+from contextlib import nullcontext
+from syntagma.training.kept_memory import kept_memory
+
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1])
+
+def step():
+    bytearray(2**28)  # Zeroed, so its pages are touched.
+
+empty = resident()
+with kept_memory() if sys.argv[1] == "kept" else nullcontext():
+    step()
+    before = faults()
+    for _ in range(4):
+        step()
+    found = faults() - before
+print(found, resident() - empty)
+"""
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The options that are set, with their values, in place of setting them."""
+    found: list[tuple[int, int]] = []
+    monkeypatch.setattr(module, "_mallopt", lambda: lambda *call: found.append(call))
+    return found
+
+
+@GLIBC
+def test_the_options_are_set_and_set_back_also_after_an_error(calls):
+    with pytest.raises(ZeroDivisionError), kept_memory({}):
+        1 / (len(calls) - len(KEEP))
+    assert calls == [*KEEP.items(), *USUAL.items()]
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [{"MALLOC_TRIM_THRESHOLD_": "131072"}, {"GLIBC_TUNABLES": "glibc.malloc.mmap_max=9"}],
+)
+def test_what_the_user_has_set_is_kept(calls, environment):
+    with kept_memory(environment):
+        pass
+    assert calls == []
+
+
+def test_other_systems_are_left_alone(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert module._mallopt() is None
+    with kept_memory({}):
+        pass
+
+
+@GLIBC
+def test_pages_of_large_blocks_are_not_asked_for_again():
+    def run(how: str) -> list[int]:
+        command = [sys.executable, "-c", BLOCKS, how]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return [int(number) for number in done.stdout.split()]
+
+    pages = 2**28 // 4096
+    (usual, _), (kept, left) = run("usual"), run("kept")
+    assert kept < usual / 4
+    assert left < pages / 4  # All but a few were given back at the end.
