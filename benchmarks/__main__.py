@@ -35,6 +35,7 @@ NAMES = (
     "reading",
     "export",
     "training",
+    "kept_memory",
     "padding",
     "guides",
     "distances",

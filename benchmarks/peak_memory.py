@@ -1,4 +1,4 @@
-"""The most memory that a process had."""
+"""The memory that this process has, and the most that it had."""
 
 from __future__ import annotations
 
@@ -12,10 +12,22 @@ def peak_memory() -> int:
 
     On Linux ``ru_maxrss`` counts the process that started this one, so its status file is read.
     """
-    status = Path("/proc/self/status")
-    if status.is_file():
-        for line in status.read_text(encoding="utf-8").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
+    found = _status("VmHWM")
+    if found is not None:
+        return found
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def memory() -> int | None:
+    """Return the bytes that this process has in memory; ``None`` where that is not known."""
+    return _status("VmRSS")
+
+
+def _status(key: str) -> int | None:
+    path = Path("/proc/self/status")
+    if path.is_file():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.startswith(f"{key}:"):
+                return int(line.split()[1]) * 1024
+    return None
