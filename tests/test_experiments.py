@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,9 @@ def test_an_experiment_loads_and_states_its_command(path):
     assert experiment.data.dev
     assert isinstance(experiment.head, find_task(experiment.task).model_class.head_class)
     if experiment.preset == "saved" and experiment.encoder not in NAMED_MODELS:
-        # It starts from another run, whose experiment file must exist and be named in this one.
-        start = experiment.encoder.removeprefix("runs/").removesuffix("_mean")
+        # It starts from another run, or from what was made of it (a mean, a packed copy), whose
+        # experiment file must exist and be named in this one.
+        start = re.sub(r"_(mean|packed)$", "", experiment.encoder.removeprefix("runs/"))
         assert (path.parent / f"{start}.yaml").is_file()
         assert f"experiments/{start}.yaml" in path.read_text(encoding="utf-8")
 
