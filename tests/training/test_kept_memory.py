@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 import sys
@@ -64,6 +65,11 @@ def test_what_the_user_has_set_is_kept(calls, environment):
     assert calls == []
 
 
+def test_other_variables_of_malloc_do_not_count(calls):
+    with kept_memory({"MALLOC_ARENA_MAX": "2"}):
+        assert calls == list(KEEP.items())
+
+
 def test_other_systems_are_left_alone(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     assert module._mallopt() is None
@@ -75,7 +81,10 @@ def test_other_systems_are_left_alone(monkeypatch):
 def test_pages_of_large_blocks_are_not_asked_for_again():
     def run(how: str) -> list[int]:
         command = [sys.executable, "-c", BLOCKS, how]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        # As installed: variables of this process would decide for both.
+        unset = {key: value for key, value in os.environ.items() if "MALLOC" not in key}
+        unset.pop("GLIBC_TUNABLES", None)
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=unset)
         return [int(number) for number in done.stdout.split()]
 
     pages = 2**28 // 4096

@@ -76,7 +76,8 @@ def _outside_tags(passage: str, start: int, end: int) -> tuple[int, int]:
 def _before_line_end(passage: str, start: int, end: int) -> int:
     """Return where a span ends if it runs over a line end that also ends a sentence.
 
-    A line end between sentences on one line, or inside a sentence of wrapped text, does not count.
+    Line ends inside a sentence of wrapped text, or that divide a word, do not count; nor do
+    sentence ends inside a line.
     """
     if "\n" not in passage[start:end]:
         return end
@@ -90,9 +91,8 @@ def _before_line_end(passage: str, start: int, end: int) -> int:
             continue
         _, at = sentence
         rest = passage[at:end]
-        if "\n" in rest[: len(rest) - len(rest.lstrip())] and not LINE_HYPHEN.match(
-            passage, at - 1
-        ):
+        space = rest[: len(rest) - len(rest.lstrip())]
+        if "\n" in space and not LINE_HYPHEN.match(passage, at - 1):
             return at
     return end
 
