@@ -8,7 +8,7 @@ import re
 import pytest
 import torch
 
-from syntagma.encoders import precision
+from syntagma.encoders.cpu import processor as this_processor
 from syntagma.encoders.precision import autocast, fast_bfloat16, require_device
 from syntagma.errors import InputError
 from syntagma.parse.sources.load import load_parser
@@ -26,7 +26,7 @@ def processor(monkeypatch):
         monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
         monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
         monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512_bf16)
-        monkeypatch.setattr(precision, "_processor", lambda: f"vendor_id : {maker}")
+        monkeypatch.setattr(this_processor, "described", lambda: f"vendor_id : {maker}")
         fast_bfloat16.cache_clear()
 
     yield simulate
@@ -59,7 +59,9 @@ def test_bfloat16_is_used_where_it_is_faster(processor, capability, features, fa
     platform.machine() not in ("x86_64", "AMD64"), reason="only x86 CPUs name their vendor"
 )
 def test_the_vendor_of_this_cpu_is_found():
-    assert re.search("GenuineIntel|AuthenticAMD|HygonGenuine|CentaurHauls", precision._processor())
+    assert re.search(
+        "GenuineIntel|AuthenticAMD|HygonGenuine|CentaurHauls", this_processor.described()
+    )
 
 
 @pytest.mark.parametrize("load", [Reader.from_pretrained, load_parser])

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import functools
 import os
-import platform
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Literal
 
 import torch
 from torch import nn
 
+from syntagma.encoders.cpu import float32
 from syntagma.encoders.cpu.int8 import use_int8
 from syntagma.encoders.cpu.packed import pack_linear_layers
+from syntagma.encoders.cpu.processor import is_intel
 from syntagma.errors import InputError
 
 Precision = Literal["auto", "bfloat16", "float32", "int8"]
@@ -40,16 +40,8 @@ def fast_bfloat16(device_type: str) -> bool:
         # Private functions: torch has no public ones for these instruction sets.
         if torch.cpu._is_amx_tile_supported():
             return True
-        return bool(torch.cpu._is_avx512_bf16_supported()) and "GenuineIntel" not in _processor()
+        return bool(torch.cpu._is_avx512_bf16_supported()) and not is_intel()
     return False
-
-
-def _processor() -> str:
-    """Return the system's description of the CPU, which includes its vendor."""
-    described = Path("/proc/cpuinfo")
-    if described.is_file():
-        return described.read_text(encoding="utf-8", errors="replace")
-    return platform.processor()
 
 
 def best_device() -> str:
@@ -95,8 +87,9 @@ def set_precision(model: nn.Module, precision: Precision) -> None:
 
     Args:
         model: on its device.
-        precision: what :func:`autocast` is called with later; ``int8`` changes the model, and in
-            bfloat16 on CPUs it keeps a copy of its weights (:mod:`syntagma.encoders.cpu.packed`).
+        precision: what :func:`autocast` is called with later; ``int8`` changes the model, in
+            bfloat16 on CPUs it keeps a copy of its weights (:mod:`syntagma.encoders.cpu.packed`),
+            and in float32 AMD's use another library (:mod:`syntagma.encoders.cpu.float32`).
 
     Raises:
         InputError: the precision is unknown, or the device cannot compute in it.
@@ -106,8 +99,12 @@ def set_precision(model: nn.Module, precision: Precision) -> None:
         use_int8(model)
         return
     device = next(model.parameters()).device
-    if device.type == "cpu" and uses_bfloat16(device, precision):
+    if device.type != "cpu":
+        return
+    if uses_bfloat16(device, precision):
         pack_linear_layers(model)
+    elif float32.is_faster():
+        float32.use_onednn(model)
 
 
 def uses_bfloat16(device: torch.device, precision: Precision) -> bool:
