@@ -118,6 +118,9 @@ def test_a_fragment_is_never_a_sure_answer(question, best, sentence):
     assert PASSAGE[answer.start : answer.end] == sentence
     assert answer.reason
     assert answer.best.text == best.removeprefix("on ") or answer.best.text == best
+    doubtful = give_answer(predict(question, best), PASSAGE, head(0.1, 0.8))
+    assert (doubtful.outcome, doubtful.text) == ("unsure", sentence)
+    assert "bears on it" not in doubtful.reason, "the sentence shown may have nothing to do with it"
 
 
 def test_a_stated_number_and_a_list_are_answers():

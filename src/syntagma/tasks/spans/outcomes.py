@@ -37,7 +37,13 @@ from syntagma.tasks.spans.answers import (
 from syntagma.tasks.spans.features import Ranked, rank
 from syntagma.tasks.spans.lists import answer_items
 from syntagma.tasks.spans.metrics import abstains
-from syntagma.tasks.spans.questions import REASONS, asks_for_all, has_number, question_kind
+from syntagma.tasks.spans.questions import (
+    DOUBTFUL_REASONS,
+    REASONS,
+    asks_for_all,
+    has_number,
+    question_kind,
+)
 
 DEFAULT_MODE: Mode = "balanced"
 
@@ -160,7 +166,8 @@ def decide(
         or (kind == "list" and not items and asks_for_all(question))
     )
     if needs_more:
-        return Decision("unsure", REASONS[kind], ranked.sentence, (best,))
+        reasons = DOUBTFUL_REASONS if is_doubtful(probabilities) else REASONS
+        return Decision("unsure", reasons[kind], ranked.sentence, (best,))
     reason = why_unsure(ranked.candidates, probabilities) if outcome == "unsure" else ""
     shown = Excerpt(best.text, best.start, best.end)
     if not items:
@@ -173,6 +180,12 @@ def decide(
     return Decision(outcome, reason, shown, tuple(spans))
 
 
+def is_doubtful(probabilities: Probabilities) -> bool:
+    """Whether it is likelier that the text has no answer than that the best candidate is right."""
+    confidence, no_answer = probabilities
+    return no_answer > confidence
+
+
 def why_unsure(candidates: Sequence[Span], probabilities: Probabilities) -> str:
     """Return a short reason why the best candidate is no sure answer.
 
@@ -180,9 +193,8 @@ def why_unsure(candidates: Sequence[Span], probabilities: Probabilities) -> str:
         candidates: distinct spans, best first; at least one.
         probabilities: the two numbers of the best one.
     """
-    confidence, no_answer = probabilities
     best, *others = candidates
-    if no_answer > confidence:
+    if is_doubtful(probabilities):
         return "the text may not answer this"
     if others and others[0].probability >= CLOSE * best.probability:
         return f"another span is nearly as likely: {' '.join(others[0].text.split())}"

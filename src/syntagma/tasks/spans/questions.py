@@ -100,6 +100,13 @@ REASONS: dict[Kind, str] = {
     "list": "asks for several things, and the text may name more of them",
 }
 """Why a reader is unsure of a question of each kind."""
+DOUBTFUL_REASONS: dict[Kind, str] = {
+    "yes_no": "a yes/no question, which no span answers; the text may not answer it",
+    "count": "the text does not seem to state the number",
+    "comparison": "a comparison, which one span rarely answers; the text may not answer it",
+    "list": "asks for several things, and the text may name none of them",
+}
+"""The same where it is likelier that the text has no answer than that the span is right."""
 
 _NUMBER_WORDS = (
     "zero|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|"
