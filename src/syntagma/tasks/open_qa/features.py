@@ -8,12 +8,13 @@ question, and what a retriever says of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from syntagma.models.open_model import OpenHead
 from syntagma.tasks.open_qa.answers import Candidate, OpenPrediction
 from syntagma.tasks.open_qa.data import Paragraph
+from syntagma.tasks.spans.columns import within_cells
 from syntagma.tasks.spans.features import Ranked, overlap, score_features, sentence_of, unknown
 from syntagma.tasks.spans.tidy import tidy_interval
 
@@ -78,17 +79,41 @@ def distinct_candidates(
 ) -> tuple[Candidate, ...]:
     """Tidy candidates, and drop those that overlap a better one of the same paragraph.
 
+    One that runs over cells of a table makes room for the best one in one of these cells.
+
     Args:
         candidates: best first.
         paragraphs: those that were read, by their index.
     """
+    intervals = [
+        tidy_interval(paragraphs[each.paragraph].text, each.start, each.end) for each in candidates
+    ]
+    tidied = [
+        replace(
+            candidate, text=paragraphs[candidate.paragraph].text[start:end], start=start, end=end
+        )
+        for candidate, (start, end) in zip(candidates, intervals, strict=True)
+    ]
     kept: list[Candidate] = []
-    for candidate in candidates:
-        text = paragraphs[candidate.paragraph].text
-        start, end = tidy_interval(text, candidate.start, candidate.end)
+    for candidate in _in_cells(tidied, paragraphs):
         if not any(
-            better.paragraph == candidate.paragraph and start < better.end and better.start < end
+            better.paragraph == candidate.paragraph
+            and candidate.start < better.end
+            and better.start < candidate.end
             for better in kept
         ):
-            kept.append(replace(candidate, text=text[start:end], start=start, end=end))
+            kept.append(candidate)
     return tuple(kept)
+
+
+def _in_cells(
+    candidates: Sequence[Candidate], paragraphs: Mapping[int, Paragraph]
+) -> list[Candidate]:
+    """Replace candidates that run over cells of a table by the best ones in one of these cells."""
+    found = list(candidates)
+    for index in {each.paragraph for each in candidates}:
+        here = [number for number, each in enumerate(candidates) if each.paragraph == index]
+        intervals = [(candidates[number].start, candidates[number].end) for number in here]
+        for number, cell in zip(here, within_cells(paragraphs[index].text, intervals), strict=True):
+            found[number] = candidates[here[cell]]
+    return found

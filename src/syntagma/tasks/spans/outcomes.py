@@ -34,6 +34,7 @@ from syntagma.tasks.spans.answers import (
     SpanPrediction,
     SpanT,
 )
+from syntagma.tasks.spans.columns import row_at
 from syntagma.tasks.spans.features import Ranked, rank
 from syntagma.tasks.spans.lists import answer_items
 from syntagma.tasks.spans.metrics import abstains
@@ -167,7 +168,7 @@ def decide(
     )
     if needs_more:
         reasons = DOUBTFUL_REASONS if is_doubtful(probabilities) else REASONS
-        return Decision("unsure", reasons[kind], ranked.sentence, (best,))
+        return Decision("unsure", reasons[kind], _around(best, ranked), (best,))
     reason = why_unsure(ranked.candidates, probabilities) if outcome == "unsure" else ""
     shown = Excerpt(best.text, best.start, best.end)
     if not items:
@@ -178,6 +179,12 @@ def decide(
         first, last = items[0][0], items[-1][1]
         shown = Excerpt(ranked.passage[first:last], first, last)
     return Decision(outcome, reason, shown, tuple(spans))
+
+
+def _around(best: Span, ranked: Ranked[SpanT]) -> Excerpt | None:
+    """Return the row of a table that has a span, or its sentence where there is no table."""
+    row = row_at(ranked.passage, best.start)
+    return Excerpt(ranked.passage[slice(*row)], *row) if row else ranked.sentence
 
 
 def is_doubtful(probabilities: Probabilities) -> bool:

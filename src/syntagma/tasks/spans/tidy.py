@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 
 from syntagma.tasks.spans.answers import Span
+from syntagma.tasks.spans.columns import within_cells
 from syntagma.tasks.spans.metrics import normalise
 from syntagma.text.segmentation.lexicon import ABBREVIATIONS
 
@@ -215,8 +216,9 @@ def distinct_spans(passage: str, spans: Sequence[Span]) -> tuple[Span, ...]:
     """Tidy the spans of a question, and drop near-copies and fragments of better ones.
 
     A span is dropped if it overlaps a better one, or differs from it only by case, articles and
-    punctuation; its probability is added to that of the better one.  Spans without content, such as
-    an article alone, come last: only if they are all that there is, one of them is kept.
+    punctuation; its probability is added to that of the better one.  One that runs over cells of a
+    table makes room for the best one in one of these cells.  Spans without content, such as an
+    article alone, come last: only if they are all that there is, one of them is kept.
 
     Args:
         passage: the passage.
@@ -225,9 +227,11 @@ def distinct_spans(passage: str, spans: Sequence[Span]) -> tuple[Span, ...]:
     kept: list[Span] = []
     shares: list[float] = []
     texts: list[str] = []
-    tidied = [(span, *tidy_interval(passage, span.start, span.end)) for span in spans]
-    full = [row for row in tidied if _has_content(passage[row[1] : row[2]])]
-    for span, start, end in full or tidied[:1]:
+    tidied = [(span, tidy_interval(passage, span.start, span.end)) for span in spans]
+    found = [row for row in tidied if _has_content(passage[slice(*row[1])])] or tidied[:1]
+    cells = within_cells(passage, [interval for _, interval in found])
+    for (span, _), cell in zip(found, cells, strict=True):
+        score, (start, end) = found[cell][0].score, found[cell][1]
         text = passage[start:end]
         same = normalise(text)
         place = next(
@@ -239,7 +243,7 @@ def distinct_spans(passage: str, spans: Sequence[Span]) -> tuple[Span, ...]:
             None,
         )
         if place is None:
-            kept.append(Span(text, start, end, span.score, span.probability))
+            kept.append(Span(text, start, end, score, span.probability))
             shares.append(span.probability)
             texts.append(same)
         else:
