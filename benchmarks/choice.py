@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from pathlib import Path
 
 import torch
 
@@ -26,16 +27,23 @@ from syntagma.tasks.choice.data import read_choices
 QUESTIONS = size(128, 8)
 NAIVE_BATCH = 4
 """Number of questions in a batch of the baseline."""
+NAMES = {"none": "plain", "poi-net": "POI-Net"}
+WAYS = {"naive": "every option padded to 512 pieces", "ours": "ours"}
 
 
-def questions() -> list[tuple[str, str, tuple[str, ...]]]:
-    """Return passages, questions and options, from the file in the environment or the example."""
+def questions() -> tuple[str, list[tuple[str, str, tuple[str, ...]]]]:
+    """Return passages, questions and options, from the file in the environment or the example.
+
+    Returns:
+        The name of the file's folder, and the questions.
+    """
     if path := os.environ.get("SYNTAGMA_BENCH_CHOICE"):
         examples, _ = read_choices(path)
-        return [(e.passage, e.question, e.options) for e in examples[:QUESTIONS]]
+        asked = [(e.passage, e.question, e.options) for e in examples[:QUESTIONS]]
+        return Path(path).parent.name, asked
     options = ("Ada Mensah", "the town council", "her brother Kofi", "a gull")
-    passages, asked = example_texts(QUESTIONS // 4), example_questions()
-    return [(passage, question, options) for passage in passages for question in asked[:4]]
+    passages, texts = example_texts(QUESTIONS // 4), example_questions()
+    return "example", [(passage, text, options) for passage in passages for text in texts[:4]]
 
 
 @torch.inference_mode()
@@ -49,7 +57,7 @@ def naive(chooser: Chooser, items: list[ChoiceItem]) -> None:
 
 
 def main() -> None:
-    asked = questions()
+    source, asked = questions()
     rows = []
     for preset in ("none", "poi-net"):
         model = ChoiceModel.from_encoder(
@@ -65,12 +73,14 @@ def main() -> None:
         for name, value in seconds.items():
             rows.append(
                 {
-                    "": f"{preset}, {name}",
+                    "": f"{NAMES[preset]}, {WAYS[name]}",
                     "questions/s": len(asked) / value,
                     "speed-up": seconds["naive"] / value,
                 }
             )
-    show(f"{len(asked)} questions, with and without padding of options to 512 pieces", rows)
+    show(
+        f"{source}: {len(asked)} questions, with and without padding of options to 512 pieces", rows
+    )
 
 
 def pad(tensor: torch.Tensor, name: str, longest: int) -> torch.Tensor:
