@@ -119,5 +119,7 @@ def test_only_amds_processors_with_avx512_use_it(layers, monkeypatch):
         )
         model = copy.deepcopy(layers)
         precision.set_precision(model, "auto")
+        assert wrapped(model) == [False, False], "scores are torch's unless asked otherwise"
+        precision.set_precision(model, "auto", fast_float32=True)
         assert wrapped(model) == [expected, expected], (vendor, capability)
     float32.is_faster.cache_clear()

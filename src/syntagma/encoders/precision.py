@@ -82,14 +82,15 @@ def require_precision(precision: str) -> None:
         raise InputError(f"precision must be {', '.join(PRECISIONS)}; got {precision!r}")
 
 
-def set_precision(model: nn.Module, precision: Precision) -> None:
+def set_precision(model: nn.Module, precision: Precision, *, fast_float32: bool = False) -> None:
     """Prepare a model to compute in a precision, for inference.
 
     Args:
         model: on its device.
-        precision: what :func:`autocast` is called with later; ``int8`` changes the model, in
-            bfloat16 on CPUs it keeps a copy of its weights (:mod:`syntagma.encoders.cpu.packed`),
-            and in float32 AMD's use another library (:mod:`syntagma.encoders.cpu.float32`).
+        precision: what :func:`autocast` is called with later; ``int8`` changes the model, and in
+            bfloat16 on CPUs it keeps a copy of its weights (:mod:`syntagma.encoders.cpu.packed`).
+        fast_float32: let products in float32 differ from torch's in the last digits where that is
+            faster (:mod:`syntagma.encoders.cpu.float32`).
 
     Raises:
         InputError: the precision is unknown, or the device cannot compute in it.
@@ -103,7 +104,7 @@ def set_precision(model: nn.Module, precision: Precision) -> None:
         return
     if uses_bfloat16(device, precision):
         pack_linear_layers(model)
-    elif float32.is_faster():
+    elif fast_float32 and float32.is_faster():
         float32.use_onednn(model)
 
 

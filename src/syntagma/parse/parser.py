@@ -91,7 +91,7 @@ class JointParser:
             modes = ", ".join(get_args(DecodingMode))
             raise InputError(f"decoding must be one of {modes}; got {decoding}")
         precision = precision or model.own_precision
-        set_precision(model, precision)
+        set_precision(model, precision, fast_float32=True)
         if decoding != "dependencies" and model.spans is None:
             raise InputError(
                 f"decoding {decoding}: this parser was trained without phrases; train one on a "
