@@ -58,7 +58,7 @@ def test_code_is_compiled_for_few_numbers_of_rows(layers, calls):
     assert calls == [36, 36]
 
 
-def test_a_text_gets_the_same_numbers_in_any_batch(layers):
+def test_rows_do_not_depend_on_how_many_there_are():
     """So that a parse does not depend on what else is parsed."""
     model = nn.Sequential(nn.Linear(384, 1536), nn.Linear(1536, 384))
     states = torch.randn(600, 384)
