@@ -8,7 +8,7 @@ one cell into the next.  Of the 14,778 answers in the training parts of ``experi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 Interval = tuple[int, int]
 
@@ -41,7 +41,8 @@ def crosses_cells(passage: str, start: int, end: int) -> bool:
         return True
     return any(
         _is_row(passage, start + place) and _is_row(passage, start + place + 1)
-        for place in _places(text, "\n")
+        for place, character in enumerate(text)
+        if character == "\n"
     )
 
 
@@ -83,13 +84,6 @@ def row_at(passage: str, place: int) -> Interval | None:
     start, end = _line_at(passage, place)
     line = passage[start:end]
     return start + len(line) - len(line.lstrip()), start + len(line.rstrip())
-
-
-def _places(text: str, character: str) -> Iterator[int]:
-    place = text.find(character)
-    while place >= 0:
-        yield place
-        place = text.find(character, place + 1)
 
 
 def _line_at(passage: str, place: int) -> Interval:
