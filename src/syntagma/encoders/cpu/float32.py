@@ -1,11 +1,10 @@
 """Linear layers in float32 on AMD's processors, where oneDNN is faster than MKL.
 
-torch gives products in float32 to MKL, which uses AVX-512 on Intel's processors alone.  oneDNN,
-which comes with torch as well, uses it on any: a layer of 384 × 1536 takes 0.44 times as long on an
-AMD EPYC of the fifth generation, and ``default-parser`` 0.62 times (``python -m
-benchmarks.linear``).  Sums are taken in another order, so the last digits differ, as they do
-between processors.  Parsers use it; other models keep torch's products, since their scores in
-float32 are those of Transformers bit for bit, and by themselves they compute in bfloat16 there.
+torch gives products in float32 to MKL, which is slow there.  With oneDNN, which comes with torch as
+well, ``default-parser`` is 1.42 times as fast on two cores of an AMD EPYC of the fifth generation
+(``python -m benchmarks.linear``).  Sums are taken in another order, so the last digits differ, as
+they do between processors.  Parsers use it; other models keep torch's products, since their scores
+in float32 are those of Transformers bit for bit, and by themselves they compute in bfloat16 there.
 """
 
 from __future__ import annotations
