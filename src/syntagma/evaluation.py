@@ -155,7 +155,7 @@ def evaluate(
 
 
 def calibrate_reader(
-    name: ModelName, data: Sequence[str | Path], **options: Any
+    name: ModelName, data: Sequence[str | Path], *, fit_threshold: bool = False, **options: Any
 ) -> CalibratedReader:
     """Fit a reader's two numbers to labelled questions, and store them in its settings.
 
@@ -165,7 +165,8 @@ def calibrate_reader(
     Args:
         name: the reader.
         data: files in the SQuAD format, or in a format of the task ``open_qa``.
-        options: of :func:`syntagma.tasks.spans.calibrate_reader.calibrate_reader`.
+        fit_threshold: set the threshold of abstention too; only with the SQuAD format.
+        options: others of :func:`syntagma.tasks.spans.calibrate_reader.calibrate_reader`.
 
     Raises:
         InputError: there are files of both kinds, or the reader cannot be calibrated on them.
@@ -180,8 +181,14 @@ def calibrate_reader(
             f"{kinds[False]} has questions about passages, and {kinds[True]} questions with "
             f"several paragraphs each; calibrate on one kind, then on the other"
         )
-    calibrate = calibrate_on_paragraphs if True in kinds else calibrate_on_passages
-    return calibrate(name, data, **options)
+    if True not in kinds:
+        return calibrate_on_passages(name, data, fit_threshold=fit_threshold, **options)
+    if fit_threshold:
+        raise InputError(
+            f"--fit-threshold: {kinds[True]} has several paragraphs for each question; the "
+            f"threshold is fitted to questions about single passages"
+        )
+    return calibrate_on_paragraphs(name, data, **options)
 
 
 def score_predictions(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from syntagma.cli.outcomes import calibration_lines
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
 from syntagma.evaluation import calibrate_reader as run
+from syntagma.evaluation import evaluate
 from syntagma.models.span_model import SpanModel
 from syntagma.tasks.open_qa.data import Paragraph
 from syntagma.tasks.open_qa.reader import OpenReader
@@ -107,6 +109,40 @@ def test_questions_with_paragraphs_set_numbers_of_their_own(saved, tmp_path):
     head = json.loads((folder / "config.json").read_text())["head"]
     assert (head["retrieval_calibration"], head["calibration"]) == (None, single)
     assert head["paragraphs_calibration"]["unanswerable"] == 0.2
+
+
+def test_the_threshold_is_fitted_to_all_files_together(saved, tmp_path):
+    folder, data = saved
+    more = tmp_path / "more.json"
+    more.write_text(Path(data).read_text().replace('"id": "', '"id": "more-'))
+    config = folder / "config.json"
+    values = json.loads(config.read_text())
+    values["head"]["null_score_diff_threshold"] = 1000.0
+    config.write_text(json.dumps(values))
+    # Without the option it stays.
+    assert run(folder, [data, more]).threshold is None
+    assert json.loads(config.read_text())["head"]["null_score_diff_threshold"] == 1000.0
+    found = run(folder, [data, more], fit_threshold=True)
+    head = json.loads(config.read_text())["head"]
+    assert head["null_score_diff_threshold"] == found.threshold < 1000.0
+    assert found.to_dict()["threshold"] == found.threshold
+    assert f"threshold       {found.threshold:.3f}" in calibration_lines(found)
+    metrics = evaluate(folder, [data, more])
+    assert metrics["f1"] == pytest.approx(metrics["best_f1"])
+
+
+def test_a_threshold_needs_questions_without_an_answer_about_single_passages(saved, tmp_path):
+    folder, data = saved
+    before = files(folder)
+    answered = json.loads(Path(data).read_text())
+    for paragraph in answered["data"][0]["paragraphs"]:
+        del paragraph["qas"][-1]
+    (tmp_path / "answered.json").write_text(json.dumps(answered))
+    with pytest.raises(InputError, match=naming("--fit-threshold without an answer")):
+        run(folder, [tmp_path / "answered.json"], fit_threshold=True)
+    with pytest.raises(InputError, match=naming("--fit-threshold asked.jsonl single passages")):
+        run(folder, [write_open(tmp_path)], fit_threshold=True)
+    assert files(folder) == before
 
 
 def test_kinds_of_questions_are_not_mixed(saved, tmp_path):

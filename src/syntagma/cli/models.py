@@ -282,6 +282,13 @@ def calibrate(
             "Default: as before, or 0.5."
         ),
     ] = None,
+    fit_threshold: Annotated[
+        bool,
+        typer.Option(
+            "--fit-threshold",
+            help="Set the threshold of abstention too, to the best one for F1 on these questions.",
+        ),
+    ] = False,
     skip_bad: SkipBad = False,
     json_file: JsonFile = None,
     device: Device = "cpu",
@@ -300,7 +307,13 @@ def calibrate(
 
     require_once(data)
     found = calibrate_reader(
-        model, data, out=out, unanswerable=unanswerable, skip_bad=skip_bad, device=device
+        model,
+        data,
+        out=out,
+        unanswerable=unanswerable,
+        fit_threshold=fit_threshold,
+        skip_bad=skip_bad,
+        device=device,
     )
     for line in calibration_lines(found):
         show(line)

@@ -92,6 +92,8 @@ def calibration_lines(found: CalibratedReader) -> Iterator[str]:
             yield f"{TITLES[setting]}:"
         yield _error_line("ece_confidence", fitted.confidence)
         yield _error_line("ece_no_answer", fitted.no_answer)
+    if found.threshold is not None:
+        yield f"{'threshold':<15} {found.threshold:.3f}"
     yield f"→ {found.folder}"
 
 

@@ -41,12 +41,14 @@ class CalibratedReader:
         fitted: the calibrations with their errors, by their settings in the head.
         n_questions: number of questions that they were fitted on.
         n_unanswerable: number of them without an answer.
+        threshold: threshold of abstention, if it was fitted too.
     """
 
     folder: Path
     fitted: Mapping[str, FittedCalibration[Any]]
     n_questions: int
     n_unanswerable: int
+    threshold: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as in the JSON file of ``calibrate --json``."""
@@ -55,6 +57,7 @@ class CalibratedReader:
             "n_questions": self.n_questions,
             "n_unanswerable": self.n_unanswerable,
             "fitted": {name: fitted.to_dict() for name, fitted in self.fitted.items()},
+            "threshold": self.threshold,
         }
 
 
@@ -95,17 +98,17 @@ class Target:
             )
         return cls(ref, ref.folder, is_copy=False)
 
-    def write(self, calibrations: Mapping[str, Calibration | None]) -> None:
-        """Write the reader with these calibrations, and otherwise unchanged.
+    def write(self, head: Mapping[str, Calibration | float | None]) -> None:
+        """Write the reader with these settings of the head, and otherwise unchanged.
 
         Args:
-            calibrations: by their settings in the head; ``None`` removes one.
+            head: calibrations and thresholds by their names; ``None`` removes a calibration.
         """
         values: dict[str, Any] = json.loads(json.dumps(self.ref.settings))
         values["base"] = relative_base(values["base"], self.folder)
         values["head"] |= {
-            name: None if calibration is None else to_dict(calibration)
-            for name, calibration in calibrations.items()
+            name: to_dict(value) if isinstance(value, Calibration) else value
+            for name, value in head.items()
         }
         if not self.is_copy:
             write_json(self.folder / CONFIG, values)
@@ -122,6 +125,7 @@ def calibrate_reader(
     *,
     out: str | Path | None = None,
     unanswerable: float | None = None,
+    fit_threshold: bool = False,
     skip_bad: bool = False,
     device: str = "cpu",
 ) -> CalibratedReader:
@@ -136,6 +140,8 @@ def calibrate_reader(
         out: folder to write; by default, the settings of the reader's own folder are changed.
         unanswerable: share of questions without an answer that the numbers assume; by default as
             before, or half.
+        fit_threshold: set the threshold of abstention too, to the one with the best F1 on all of
+            these questions together.
         skip_bad: skip bad questions and count them.
         device: where to compute.
 
@@ -148,15 +154,27 @@ def calibrate_reader(
     target = Target.of(name, out, "spans")
     task = SpanTask.from_pretrained(target.ref, device=device)
     examples = read_labelled(SpanTask, data, skip_bad=skip_bad)
+    if fit_threshold and all(example.has_answers for example in examples):
+        raise InputError(
+            "--fit-threshold: expected questions without an answer among the data, found none; "
+            "add some, or leave the option out"
+        )
     with predicting(len(examples)):
-        rows = calibration_rows(examples, task.predict(examples))
+        predictions = task.predict(examples)
+    rows = calibration_rows(examples, predictions)
     before: Calibration | None = task.model.head.calibration
     if unanswerable is None:
         unanswerable = 0.5 if before is None else before.unanswerable
     fitted = calibrate(rows, Calibration, unanswerable=unanswerable, before=before)
-    target.write({"calibration": fitted.calibration})
-    n_unanswerable = sum(row.impossible for row in rows)
-    return CalibratedReader(target.folder, {"calibration": fitted}, len(rows), n_unanswerable)
+    head = task.fit_after_training(examples, predictions) if fit_threshold else {}
+    target.write({"calibration": fitted.calibration, **head})
+    return CalibratedReader(
+        target.folder,
+        {"calibration": fitted},
+        n_questions=len(rows),
+        n_unanswerable=sum(row.impossible for row in rows),
+        threshold=head.get("null_score_diff_threshold"),
+    )
 
 
 def read_labelled(
