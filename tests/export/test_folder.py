@@ -69,6 +69,7 @@ def test_parity_is_stored(exported):
     assert 0 <= stored["mean_difference"] <= stored["largest_difference"] < 1e-4
     assert stored["examples"] == "pairs.jsonl"
     assert stored["bounds"]["largest_difference"] == parity.LARGEST_DIFFERENCE
+    assert stored["bounds"]["mean_difference"] == parity.MEAN_DIFFERENCE
 
 
 def test_the_tokenizer_gives_the_same_pieces(exported, pair_model, tokenizers):
@@ -89,13 +90,23 @@ def test_int8_is_smaller_and_predicts_the_same(exported, pair_model, tmp_path):
     assert "largest_difference" not in found.parity.bounds
 
 
-def test_an_export_that_differs_is_not_written(pair_model, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("share", "message"),
+    [
+        (1.0, "mean difference 0.001 0.0001 16"),  # All logits a little.
+        (0.01, "largest difference 0.1 0.01 16"),  # A few by much.
+    ],
+)
+def test_an_export_that_differs_is_not_written(pair_model, tmp_path, monkeypatch, share, message):
     class Broken(exporting.Session):
         def __call__(self, batch):
-            return {name: values + 0.01 for name, values in super().__call__(batch).items()}
+            found = super().__call__(batch)
+            for values in found.values():
+                values.reshape(-1)[: max(1, int(share * values.size))] += 0.001 / share
+            return found
 
     monkeypatch.setattr(exporting, "Session", Broken)
-    with pytest.raises(InputError, match=naming("0.01 0.001 16")):
+    with pytest.raises(InputError, match=naming(message)):
         export(pair_model[0], tmp_path / "out", check=[pair_model[1]])
     assert left_in(tmp_path) == []
 

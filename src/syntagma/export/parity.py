@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,8 +17,14 @@ from syntagma.export.onnx_file import Session
 from syntagma.settings import to_dict
 
 ROWS_PER_BATCH = 8
-LARGEST_DIFFERENCE = 1e-3
-"""Of logits, in float32: sums in another order differ by a hundredth of this."""
+LARGEST_DIFFERENCE = 1e-2
+"""Of two logits, in float32.
+
+Sums in another order differ by a hundred thousandth, but a few inputs multiply that: for one of 500
+windows `accurate-reader` in float32 is 0.0007 from float64 in torch, and 0.0011 in onnxruntime.
+"""
+MEAN_DIFFERENCE = 1e-4
+"""Of logits on average, in float32: what is computed otherwise differs on all inputs."""
 EQUAL_PREDICTIONS = 0.995
 """Share of equal predictions, in float32: only near ties may be decided in another way."""
 EQUAL_PREDICTIONS_INT8 = 0.95
@@ -88,7 +94,11 @@ def bounds(*, int8: bool) -> dict[str, float]:
     """
     if int8:
         return {"equal_predictions": EQUAL_PREDICTIONS_INT8}
-    return {"largest_difference": LARGEST_DIFFERENCE, "equal_predictions": EQUAL_PREDICTIONS}
+    return {
+        "largest_difference": LARGEST_DIFFERENCE,
+        "mean_difference": MEAN_DIFFERENCE,
+        "equal_predictions": EQUAL_PREDICTIONS,
+    }
 
 
 def compare(
@@ -169,14 +179,11 @@ def require_within(parity: Parity, what: str) -> None:
     Raises:
         InputError: a bound is exceeded.
     """
-    checks: dict[str, Callable[[float, float], bool]] = {
-        "largest_difference": lambda found, bound: found <= bound,
-        "equal_predictions": lambda found, bound: found >= bound,
-    }
     for name, bound in parity.bounds.items():
         found = getattr(parity, name)
-        if not checks[name](found, bound):
-            most = "at most" if name == "largest_difference" else "at least"
+        is_least = name == "equal_predictions"
+        if not (found >= bound if is_least else found <= bound):
+            most = "at least" if is_least else "at most"
             advice = "report this" if "largest_difference" in parity.bounds else "omit --int8"
             raise InputError(
                 f"{what}: the export differs from the model: {name.replace('_', ' ')} is "

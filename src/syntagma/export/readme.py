@@ -65,7 +65,8 @@ def readme(config: Mapping[str, Any], parity: Parity) -> str:
 def _bounds(parity: Parity) -> str:
     most = parity.bounds.get("largest_difference")
     least = f"at least {100 * parity.bounds['equal_predictions']:g} % of predictions are equal"
-    logits = f"logits differ by at most {most:g} and " if most is not None else ""
+    mean = parity.bounds.get("mean_difference")
+    logits = f"logits differ by at most {most:g}, {mean:g} on average, and " if most else ""
     return f"An export is written only if {logits}{least}."
 
 
