@@ -5,12 +5,14 @@
     python experiments/retrieval.py questions data/openqa --articles 7 48 --out runs/test.jsonl
     syntagma calibrate accurate-reader runs/fit.jsonl --out runs/reader
     syntagma evaluate runs/reader runs/test.jsonl --task open_qa
+    python experiments/retrieval.py answers data/openqa --every 8 --out runs/answers.json
 
 ``data/openqa`` has ``paragraphs.jsonl.gz`` and ``dev.jsonl.gz``.  ``recall`` prints in how many
 questions the paragraph that it was written about is among the first k of all paragraphs.
 ``questions`` writes questions with the paragraphs that were found for them, and their scores.  For
 half of them, all paragraphs of their article are left out, so that the rest has no answer; those
-that happen to contain one all the same are dropped.
+that happen to contain one all the same are dropped.  ``answers`` reads the paragraphs that were
+found in each way, and prints how many of all questions are answered rightly.
 
 The vectors of the paragraphs are kept in a file beside the output: computing them takes minutes.
 """
@@ -21,6 +23,7 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +39,8 @@ from syntagma.retrieval.ranking import METHODS, Method, Ranker
 from syntagma.retrieval.store import searched
 from syntagma.retrieval.terms import TermFinder
 from syntagma.retrieval.vectors import SentenceEncoder
-from syntagma.tasks.spans.metrics import normalise
+from syntagma.tasks.open_qa.reader import OpenReader
+from syntagma.tasks.spans.metrics import exact_of, f1_of, normalise
 
 CUTOFFS = (1, 5, 10, 20)
 CHUNK = 64
@@ -147,17 +151,57 @@ def without_article(
     return [number for number in numbers if collection.titles[number] != title]
 
 
-def write_questions(given: argparse.Namespace) -> None:
-    """Write questions with the paragraphs that were found for them."""
-    collection = read_collection(given.data)
+def chosen_questions(
+    given: argparse.Namespace, collection: Collection
+) -> tuple[list[Question], set[str]]:
+    """Return every n-th question about the chosen articles, and the titles of these articles."""
     questions = read_questions(given.data / "dev.jsonl.gz", collection)
     titles = sorted({collection.titles[question.gold] for question in questions})
     first, last = given.articles
     chosen = set(titles[first:last])
     if not chosen:
         raise InputError(f"--articles {first} {last}: there are {len(titles)} articles")
-    questions = [each for each in questions if collection.titles[each.gold] in chosen]
-    questions = questions[:: given.every]
+    about = [each for each in questions if collection.titles[each.gold] in chosen]
+    return about[:: given.every], chosen
+
+
+def answers(given: argparse.Namespace) -> None:
+    """Print exact match and F1 if a reader must answer from the paragraphs found in each way."""
+    collection = read_collection(given.data)
+    questions, _ = chosen_questions(given, collection)
+    ranker = build_ranker(collection, given.encoder, given.out.parent)
+    reader = OpenReader.from_pretrained(given.reader)
+    rows = [["found by", f"recall@{given.top}", "EM", "F1"]]
+    scores: dict[str, dict[str, float]] = {}
+    for by in METHODS:
+        found = [
+            ranked.numbers.tolist()
+            for first in range(0, len(questions), CHUNK)
+            for ranked in ranker.rank(
+                [each.text for each in questions[first : first + CHUNK]], top=given.top, by=by
+            )
+        ]
+        texts = ([collection.texts[number] for number in numbers] for numbers in found)
+        asked = ((each.text, read) for each, read in zip(questions, texts, strict=True))
+        given_answers = [prediction.text for prediction in reader.predictions(asked)]
+        pairs = list(zip(questions, given_answers, strict=True))
+        scores[by] = {
+            f"recall@{given.top}": 100 * fmean(
+                each.gold in numbers for each, numbers in zip(questions, found, strict=True)
+            ),
+            "exact": 100 * fmean(exact_of(text, each.answers, rules="1.1") for each, text in pairs),
+            "f1": 100 * fmean(f1_of(text, each.answers, rules="1.1") for each, text in pairs),
+        }  # fmt: skip
+        rows.append([by, *(f"{value:.1f}" for value in scores[by].values())])
+    print(f"{len(questions)} questions, {given.reader}")
+    print(aligned(rows))
+    write_json(given.out, {"questions": len(questions), "reader": given.reader, "scores": scores})
+
+
+def write_questions(given: argparse.Namespace) -> None:
+    """Write questions with the paragraphs that were found for them."""
+    collection = read_collection(given.data)
+    questions, chosen = chosen_questions(given, collection)
     ranker = build_ranker(collection, given.encoder, given.out.parent)
     largest = max(collection.titles.count(title) for title in chosen)
     lines, counts = [], {"with an answer": 0, "foreign": 0, "dropped": 0}
@@ -195,19 +239,24 @@ def write_questions(given: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Read the arguments, and run one of the two."""
+    """Read the arguments, and run one of the three."""
     top = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     commands = top.add_subparsers(required=True)
-    for name, run in (("recall", recall), ("questions", write_questions)):
+    for name, run in (
+        ("recall", recall), ("questions", write_questions), ("answers", answers)
+    ):  # fmt: skip
         command = commands.add_parser(name, help=run.__doc__)
         command.add_argument("data", type=Path)
         command.add_argument("--out", type=Path, required=True)
         command.add_argument("--encoder", default="default")
         command.add_argument("--every", type=int, default=1, help="take every n-th question")
         command.set_defaults(run=run)
-        if name == "questions":
+        if name != "recall":
             command.add_argument("--articles", type=int, nargs=2, default=(0, 10**6))
             command.add_argument("--top", type=int, default=10)
+        if name == "answers":
+            command.add_argument("--reader", default="default-reader")
+        if name == "questions":
             command.add_argument("--by", choices=METHODS, default="fused")
     given = top.parse_args()
     given.run(given)
