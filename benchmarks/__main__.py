@@ -82,8 +82,14 @@ def run(
         )  # fmt: skip
         runs.append({path.name: read_json(path) for path in sorted(folder.glob("*.json"))})
     shown = shlex.join(["python", *command])
+    data = " ".join(
+        f"{key}={shlex.quote(Path(value).name)}"
+        for key, value in sorted(os.environ.items())
+        if key.startswith("SYNTAGMA_BENCH_") and key != VARIABLE
+    )
     return [
-        merged([tables[file] for tables in runs if file in tables]) | {"command": shown}
+        merged([tables[file] for tables in runs if file in tables])
+        | {"command": f"{data} {shown}" if data else shown}
         for file in runs[0]
     ]
 
@@ -105,8 +111,10 @@ def main() -> int:
         if not (Path(__file__).parent / f"{name}.py").exists():
             parser.error(f"no benchmark {name}; there are {', '.join(NAMES)}")
     if hasattr(os, "getloadavg") and (load := os.getloadavg()[0]) > BUSY:
-        print(f"WARNING other processes use {load:.1f} cores; compare on an idle machine only",
-              file=sys.stderr)  # fmt: skip
+        print(
+            f"WARNING in the last minute {load:.1f} cores were in use; compare on an idle machine",
+            file=sys.stderr,
+        )
     failed, broken = [], []
     for name in given.names or NAMES:
         try:

@@ -204,10 +204,8 @@ def memory(folder: Path, n_sentences: int) -> None:
         }
         for low in range(4)
     ]
-    show(
-        f"Memory of annotate over {n_sentences:,} sentences, {n_sentences / end:,.0f} a second",
-        rows,
-    )
+    print(f"{n_sentences / end:,.0f} sentences a second")
+    show(f"Memory of annotate over {n_sentences:,} sentences", rows)
 
 
 def session_megabytes(session: int) -> float:
