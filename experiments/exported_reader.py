@@ -26,7 +26,8 @@ EXAMPLE = Path(__file__).parents[1] / "examples" / "onnx_reader.py"
 def load_example() -> Any:
     """Import the example, which is a file of its own."""
     spec = importlib.util.spec_from_file_location(EXAMPLE.stem, EXAMPLE)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[EXAMPLE.stem] = module
     spec.loader.exec_module(module)
