@@ -1,6 +1,7 @@
 """Make everyday documents with questions, as training data for a reader that answers with spans.
 
     python experiments/made_documents.py --count 6000 --seed 1 --out data/made-documents.json
+    python experiments/made_documents.py --kinds 'grid-*' --count 6000 --out data/made-grids.json
 
 SQuAD has paragraphs of an encyclopedia. People also ask timetables, leases, recipes and minutes,
 where the answer is a cell, a line or a clause among many of the same type. All is drawn from the
@@ -11,15 +12,18 @@ format. About a third of the questions have no answer in the text, though it loo
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from document_kinds.catalogue import KINDS
+from document_kinds.catalogue import ALL_KINDS, KINDS
 from document_kinds.document import Passage, worded
 from document_kinds.draw import Draw
 
+from syntagma.errors import InputError, in_one_line
 from syntagma.outputs import write_text
 
 SHORTEST, LONGEST = 40, 350
@@ -29,7 +33,7 @@ FEWEST, MOST = 3, 8
 def draw_passage(kind: str, source: random.Random) -> Passage:
     """Return a document of 40 to 350 words with at least three questions."""
     while True:
-        passage = KINDS[kind](Draw(source))
+        passage = ALL_KINDS[kind](Draw(source))
         n_words = len(passage.text.split())
         if SHORTEST <= n_words <= LONGEST and len(passage.answerable) >= FEWEST:
             return passage
@@ -38,7 +42,10 @@ def draw_passage(kind: str, source: random.Random) -> Passage:
 class Maker:
     """Draws documents, and of each some questions; keeps the share without an answer."""
 
-    def __init__(self, seed: int, unanswerable: float = 0.35) -> None:
+    def __init__(
+        self, seed: int, kinds: Sequence[str] = tuple(KINDS), unanswerable: float = 0.35
+    ) -> None:
+        self.all_kinds = sorted(kinds)
         self.random = random.Random(seed)
         self.unanswerable = unanswerable
         self.owed = 0.0
@@ -47,7 +54,7 @@ class Maker:
     def document(self, number: int, most: int) -> dict[str, Any]:
         """Return a document with up to ``most`` questions."""
         if not self.kinds:
-            self.kinds = self.random.sample(sorted(KINDS), len(KINDS))
+            self.kinds = self.random.sample(self.all_kinds, len(self.all_kinds))
         kind = self.kinds.pop()
         passage = draw_passage(kind, self.random)
         n_questions = min(self.random.randint(FEWEST, MOST), most)
@@ -83,9 +90,9 @@ class Maker:
         return {"title": title, "paragraphs": [{"context": passage.text, "qas": records}]}
 
 
-def make_documents(count: int, seed: int) -> dict[str, Any]:
-    """Return a dataset of ``count`` questions."""
-    maker = Maker(seed)
+def make_documents(count: int, seed: int, kinds: Sequence[str] = tuple(KINDS)) -> dict[str, Any]:
+    """Return a dataset of ``count`` questions about documents of some kinds."""
+    maker = Maker(seed, kinds)
     documents: list[dict[str, Any]] = []
     while count > 0:
         document = maker.document(len(documents) + 1, count)
@@ -100,10 +107,15 @@ def main() -> None:
     arguments.add_argument("--out", type=Path, required=True, help="a JSON file in SQuAD's format")
     arguments.add_argument("--count", type=int, default=6000, help="questions")
     arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--kinds", help="a pattern, such as 'grid-*'; all but these by default")
     given = arguments.parse_args()
-    made = make_documents(given.count, given.seed)
+    kinds = fnmatch.filter(ALL_KINDS, given.kinds) if given.kinds else list(KINDS)
+    if not kinds:
+        raise InputError(f"--kinds: {given.kinds} is none of {', '.join(ALL_KINDS)}")
+    made = make_documents(given.count, given.seed, kinds)
     write_text(given.out, json.dumps(made, ensure_ascii=False, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    with in_one_line():
+        main()

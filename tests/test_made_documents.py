@@ -9,14 +9,17 @@ import sys
 
 import made_documents
 import pytest
-from document_kinds.catalogue import KINDS
+from document_kinds.catalogue import ALL_KINDS, KINDS
 from document_kinds.document import HINT, Document, mark, unmarked, worded
 from document_kinds.draw import Draw
 from document_kinds.fields import Field, state
+from document_kinds.grids import GRIDS, table_of
 from document_kinds.tables import Column, Table, rows_of, written
 from made_documents import draw_passage, make_documents
 
+from syntagma.errors import InputError
 from syntagma.tasks.spans.squad import read_squad
+from tests.messages import naming
 
 
 @pytest.fixture(scope="module")
@@ -218,3 +221,45 @@ class TestTables:
                     first = min(rows, key=lambda row: draw.size[row.values["leaves"]])
                     assert passage.places[question.key][1] == first.name
         assert n_wrong > 10
+
+
+class TestGrids:
+    """Tables whose columns are of one type."""
+
+    def test_they_are_made_only_if_they_are_asked_for(self, tmp_path, monkeypatch, capsys):
+        path = tmp_path / "grids.json"
+        arguments = ["--kinds", "grid-*", "--count", "150", "--out", str(path)]
+        monkeypatch.setattr(sys, "argv", ["made_documents.py", *arguments])
+        made_documents.main()
+        examples, _ = read_squad(path)
+        assert {example.id.rsplit("-", 2)[0] for example in examples} == set(ALL_KINDS) - set(KINDS)
+        monkeypatch.setattr(sys, "argv", ["made_documents.py", "--kinds", "grd-*", *arguments[2:]])
+        with pytest.raises(InputError, match=naming("--kinds grd-* grid-hire")):
+            made_documents.main()
+
+    @pytest.mark.parametrize("kind", sorted(GRIDS))
+    def test_an_answer_is_in_the_row_and_column_of_its_question(self, kind):
+        grid, n_asked = GRIDS[kind], 0
+        for seed in range(8):
+            for headings in grid.columns:
+                doc = Document(kind, Draw(random.Random(seed)))
+                table = table_of(grid, headings)
+                columns, rows = rows_of(doc, table)
+                order = [heading for heading, _ in headings]
+                assert [column.key for column in columns] == sorted(
+                    (column.key for column in columns), key=order.index
+                )
+                passage = doc.finish(written(doc, table, (columns, rows), layouts="pipes"))
+                lines = [line.split(" | ") for line in passage.text.split("\n")]
+                for question in passage.questions:
+                    if question.key is None or question.key.endswith(".name"):
+                        continue
+                    row, key = question.key.split(".", 1)
+                    name = next(r.name for r in rows if f"row{r.number}" == row)
+                    phrase = dict(headings)[key]
+                    assert all(name in text and phrase in text for text in question.wordings)
+                    line = next(line for line in lines if line[0].lower() == name.lower())
+                    cell = line[[c.key for c in columns].index(key) + 1]
+                    assert passage.places[question.key][1] == cell
+                    n_asked += 1
+        assert n_asked > 50

@@ -57,6 +57,7 @@ class Table:
         sort: the column by which rows may be in order.
         twice: whether a row's name may occur twice, with different qualifiers.
         always: columns of every document.
+        ordered: whether columns keep their order.
     """
 
     label: str
@@ -68,6 +69,7 @@ class Table:
     sort: str = ""
     twice: bool = False
     always: tuple[str, ...] = ()
+    ordered: bool = False
 
 
 @dataclass
@@ -88,7 +90,8 @@ def rows_of(
     least, most = table.keep
     picked = draw.some(optional, least - len(table.always), most - len(table.always))
     columns = [item for item in table.columns if item in picked or item.key in table.always]
-    draw.random.shuffle(columns)
+    if not table.ordered:
+        draw.random.shuffle(columns)
     rows = [
         Row(number, draw.fresh(table.draw)) for number in range(draw.random.randint(*table.size))
     ]
@@ -273,8 +276,8 @@ def written(
     draw = doc.draw
     cells = _cells(doc, columns, rows, prefix)
     context = context or {}
-    labels = [table.label, *(column.label for column in columns)]
-    head = [capital(filled(doc, draw.one(split(label)), context)) for label in labels]
+    labels = [table.label.split("|"), *(split(column.label) for column in columns)]
+    head = [capital(filled(doc, draw.one(label), context)) for label in labels]
     layout = draw.one(layouts.split())
     if layout == "sentences":
         return _sentences(doc, table, drawn, prefix, context)
