@@ -16,6 +16,7 @@ from syntagma.tasks.open_qa.answers import Candidate, OpenPrediction
 from syntagma.tasks.open_qa.data import Paragraph
 from syntagma.tasks.spans.columns import within_cells
 from syntagma.tasks.spans.features import Ranked, overlap, score_features, sentence_of, unknown
+from syntagma.tasks.spans.tables import in_named_cell
 from syntagma.tasks.spans.tidy import tidy_interval
 
 
@@ -29,11 +30,15 @@ def rank_paragraphs(
         paragraphs: those that were read, by their index.
         head: settings of the reader.
     """
-    candidates = distinct_candidates(prediction.candidates, paragraphs)
-    if not candidates:
+    distinct = distinct_candidates(prediction.candidates, paragraphs)
+    if not distinct:
         return Ranked((), "", None, {})
+    here = distinct[0].paragraph
+    passage = paragraphs[here].text
+    candidates = in_named_cell(
+        prediction.question, passage, distinct, lambda candidate: candidate.paragraph == here
+    )
     best = candidates[0]
-    passage = paragraphs[best.paragraph].text
     sentence = sentence_of(passage, best.start, best.end)
     features = score_features(
         prediction.question,

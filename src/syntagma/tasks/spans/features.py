@@ -22,6 +22,7 @@ from syntagma.tasks.spans.questions import (
     names_time,
     question_kind,
 )
+from syntagma.tasks.spans.tables import in_named_cell
 from syntagma.tasks.spans.tidy import distinct_spans
 from syntagma.text.segmentation.lookup import sentence_at
 
@@ -72,7 +73,8 @@ def rank(prediction: SpanPrediction, passage: str) -> Ranked[Span]:
         prediction: the scored spans.
         passage: the passage.
     """
-    candidates = distinct_spans(passage, prediction.spans)
+    distinct = distinct_spans(passage, prediction.spans)
+    candidates = in_named_cell(prediction.question, passage, distinct)
     if not candidates:
         return Ranked((), passage, None, {})
     sentence = sentence_of(passage, candidates[0].start, candidates[0].end)
