@@ -1,7 +1,7 @@
 """Tables whose columns hold values of one type: prices by day, people by shift, sums by year.
 
-In the other tables a column can be told by its type: a time, a place, a price.  Here only its
-heading and its place in the row say which value is asked for.
+In the other tables the type of a value gives its column away: a time, a place, a price.  Here only
+the heading and the place in the row say which value is asked for.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import pytest
 
 from syntagma.tasks.open_qa.answers import Candidate
 from syntagma.tasks.spans.answers import Span
-from syntagma.tasks.spans.tables import in_named_cell, named_cell, table_at
+from syntagma.tasks.spans.tables import MOST_LINES, in_named_cell, named_cell, table_at
 
 SPACES = """Kayak hire, Marlow Lock
 
@@ -119,6 +119,13 @@ def test_the_cell_comes_first_with_the_score_of_the_best():
     assert in_named_cell("How much?", SPACES, []) == ()
 
 
+def test_the_best_is_kept_once_if_two_candidates_are_parts_of_the_cell():
+    passage = "Where\tMon\tTue\nGallery\t7 to 18\t9 to 17\nFarm shop\t6 to 14\t8 to 15"
+    parts = spans(passage, "7 to 18", "9", "17", "Gallery")
+    found = in_named_cell("When is the gallery open on Tuesday?", passage, parts)
+    assert [span.text for span in found] == ["9 to 17", "7 to 18", "Gallery"]
+
+
 def test_candidates_of_other_paragraphs_stay():
     start = SPACES.index("£26")
     candidates = [
@@ -134,7 +141,8 @@ def test_candidates_of_other_paragraphs_stay():
 
 
 def test_a_long_table_takes_little_time():
-    # Only some lines around the span are looked at.
+    # Only some lines around the span are looked at: without its headings it is no table.
     passage = "Place\tMon\tTue\n" + "".join(f"Stop {n}\t{n}:01\t{n}:02\n" for n in range(100_000))
-    table = table_at(passage, len(passage) // 2)
-    assert table is None or len(table.rows) <= 400
+    assert table_at(passage, len(passage) // 2) is None
+    assert len(table_at(passage, passage.index("50:01")).rows) == 50 + 1 + MOST_LINES
+    assert cell_for(passage, "When does it stop at stop 60 on Tuesday?", "50:01") == "60:02"

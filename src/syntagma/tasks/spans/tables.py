@@ -5,7 +5,7 @@ shift) it often takes a neighbour of the right one.  If all words of the heading
 one column are in the question, and the reader's best span is another cell of that table, the named
 cell is the answer.  Of 8,392 questions from which ``default-reader`` 3.0 did not learn, 600 of them
 about made-up tables, this changes 186: its own cell was right for none of them, the named one for
-173, and 11 have no answer.
+173, and 11 have no answer (``experiments/named_cells.py``).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 from syntagma.tasks.spans.answers import SpanT
@@ -117,12 +118,16 @@ def in_named_cell(
     first = replace(best, text=passage[start:end], start=start, end=end)
     same = normalise(first.text)
     others: list[SpanT] = []
+    has_place = False
     for span in candidates[1:]:
         if is_here(span) and span.start < end and start < span.end:
-            others.append(replace(best, score=span.score, probability=span.probability))
+            # Several candidates may be parts of the cell; the best one is kept once.
+            if not has_place:
+                others.append(replace(best, score=span.score, probability=span.probability))
+            has_place = True
         elif normalise(span.text) != same:
             others.append(span)
-    return (first, *dict.fromkeys(others))
+    return (first, *others)
 
 
 def table_at(passage: str, place: int) -> Table | None:
@@ -133,14 +138,15 @@ def table_at(passage: str, place: int) -> Table | None:
         place: offset of the character.
 
     Returns:
-        The table; ``None`` if the line is no row of several cells, or its columns are not clear.
+        The table; ``None`` if the line is no row of several cells, its columns are not clear, or
+        its headings are too far above.
     """
     if not is_row(passage, place):
         return None
     here = line_at(passage, place)
-    above = list(_rows_from(passage, here, -1))
-    lines = [*reversed(above), here, *_rows_from(passage, here, 1)]
-    if len(lines) < 2:
+    above = list(islice(_rows_from(passage, here, -1), MOST_LINES))
+    lines = [*reversed(above), here, *islice(_rows_from(passage, here, 1), MOST_LINES)]
+    if len(lines) < 2 or len(above) == MOST_LINES:  # The headings were not reached.
         return None
     cells = [cells_of(passage, *line) for line in lines]
     if "\t" in passage[slice(*here)] or "|" in passage[slice(*here)]:
@@ -149,8 +155,9 @@ def table_at(passage: str, place: int) -> Table | None:
 
 
 def _rows_from(passage: str, line: Interval, step: int) -> Iterator[Interval]:
-    """Yield the rows next to a line, upwards or downwards; rules between them are left out."""
-    for _ in range(MOST_LINES):
+    """Yield the rows next to a line, upwards or downwards; a rule between two is left out."""
+    was_row = True
+    while True:
         at = line[0] - 1 if step < 0 else line[1] + 1
         if not 0 <= at <= len(passage) or (step > 0 and line[1] >= len(passage)):
             return
@@ -158,7 +165,10 @@ def _rows_from(passage: str, line: Interval, step: int) -> Iterator[Interval]:
         text = passage[slice(*line)]
         if is_row(passage, line[0]):
             yield line
-        elif not text.strip() or not RULE.fullmatch(text):
+            was_row = True
+        elif was_row and text.strip() and RULE.fullmatch(text):
+            was_row = False
+        else:
             return
 
 
