@@ -1,7 +1,7 @@
 """How often the cell that a question names replaces a reader's best span, and which one is right.
 
-    python experiments/made_documents.py --kinds 'grid-*' --count 600 --seed 77 --out data/grids.json
-    python experiments/named_cells.py data/grids.json data/everyday-more.json
+    python experiments/made_documents.py --kinds 'grid-*' --count 600 --seed 77 --out data/g.json
+    python experiments/named_cells.py data/g.json data/everyday-more.json
 
 A span is right if it overlaps a gold answer.
 """
