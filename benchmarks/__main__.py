@@ -81,17 +81,21 @@ def run(
             env=kept | {"SYNTAGMA_BENCH": str(folder)} | ({VARIABLE: "1"} if quick else {}),
         )  # fmt: skip
         runs.append({path.name: read_json(path) for path in sorted(folder.glob("*.json"))})
-    shown = shlex.join(["python", *command])
-    data = " ".join(
+    shown = shown_command(command)
+    return [
+        merged([tables[file] for tables in runs if file in tables]) | {"command": shown}
+        for file in runs[0]
+    ]
+
+
+def shown_command(command: Sequence[str]) -> str:
+    """Return the command that makes a table again: data named in the environment come first."""
+    data = [
         f"{key}={shlex.quote(Path(value).name)}"
         for key, value in sorted(os.environ.items())
         if key.startswith("SYNTAGMA_BENCH_") and key != VARIABLE
-    )
-    return [
-        merged([tables[file] for tables in runs if file in tables])
-        | {"command": f"{data} {shown}" if data else shown}
-        for file in runs[0]
     ]
+    return " ".join([*data, shlex.join(["python", *command])])
 
 
 def main() -> int:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.__main__ import shown_command
+from benchmarks.quick import VARIABLE
 from benchmarks.tables import Measured, measured_in, merged, name_of, show, text_of
 from experiments.record_results import BENCH, benchmark_text, keep_benchmarks
 from syntagma.errors import InputError
@@ -76,3 +78,12 @@ def test_documents_show_the_kept_tables() -> None:
     assert kept["machine"] in text
     for row in kept["text"][1:]:
         assert row[0] in text
+
+
+def test_the_command_of_a_table_names_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYNTAGMA_BENCH_CHOICE", "/data/RACE one.tar.gz#dev")
+    monkeypatch.setenv(VARIABLE, "1")  # `--quick` is no data.
+    command = shown_command(["-m", "benchmarks.choice", "--words", "48"])
+    assert command == (
+        "SYNTAGMA_BENCH_CHOICE='RACE one.tar.gz#dev' python -m benchmarks.choice --words 48"
+    )
