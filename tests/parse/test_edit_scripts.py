@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syntagma.parse.edit_scripts import ScriptCodes, apply_script, learn_scripts, scripts_of
-from syntagma.parse.lexicon import learn_lexicon, read_lexicon
+from syntagma.parse.lexicon import learn_lexicon, merge_lexicons, read_lexicon
 from syntagma.text.alignment import ABSENT
 
 
@@ -91,6 +91,18 @@ def test_the_lexicon_has_forms_with_one_lemma():
         ("Rose", "PROPN"): "Rose",
         ("i", "PRON"): "I",
     }
+
+
+def test_merged_lexicons_have_what_no_treebank_contradicts():
+    english = [("die", "die", "VERB"), ("ran", "run", "VERB"), ("boats", "boat", "NOUN")] * 2
+    german = [("die", "der", "DET"), ("ran", "rinnen", "VERB"), ("boats", "boat", "NOUN")] * 2
+    merged = merge_lexicons(learn_lexicon(english), learn_lexicon(german))
+    assert read_lexicon(merged) == {
+        ("die", "VERB"): "die",
+        ("die", "DET"): "der",
+        ("boats", "NOUN"): "boat",
+    }
+    assert merged == sorted(merged)
 
 
 @pytest.mark.parametrize("script", ["keep|0-1+|0-0+", "keep|0-0+|0-1+", "lower|0-2+|0-0+"])

@@ -1,6 +1,8 @@
-"""A saved parser is trained further, or taught the morphology that it lacks."""
+"""A saved parser is trained further, or taught the morphology or the language that it lacks."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 import torch
@@ -99,6 +101,79 @@ def test_loaded_scorers_have_the_rate_of_pretrained_weights(small, data):
     }
     assert of_parameter[id(task.model.arcs.weight)] == 1e-4
     assert of_parameter[id(task.model.morphology.hidden.weight)] == 1e-2
+
+
+def other_treebank(data, folder):
+    """The same trees as if they were German, with some other relations, tags and features."""
+    text = Path(data).read_text("utf-8")
+    text = text.replace("XX\t_", "ZZ\tCase=Nom").replace("\tmark\t", "\tcase\t")
+    path = folder / "de_tides-ud-train.conllu"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def in_english(data, tmp_path_factory, tiny_encoder):
+    """A parser with morphology, whose treebank says that it is English."""
+    folder = tmp_path_factory.mktemp("english")
+    named = folder / "en_tides-ud-train.conllu"
+    named.write_text(Path(data).read_text("utf-8"), encoding="utf-8")
+    train(
+        experiment("parsing", str(named), tiny_encoder, head=MORPHOLOGY, training=TRAINED),
+        folder / "run",
+    )
+    return folder / "run"
+
+
+def test_labels_that_it_lacks_are_added_behind_its_own(in_english, data, tmp_path):
+    german = read_treebank(other_treebank(data, tmp_path))
+    model = ParsingTask.new(continued(in_english, data, training=TRAINED), german).model
+    saved = JointParser.from_pretrained(in_english).model
+    for name, new in (("relations", ["case"]), ("xpos", ["ZZ"]), ("upos", [])):
+        assert model.config.labels[name] == [*saved.config.labels[name], *new]
+    assert set(model.config.labels["feats"]) > set(saved.config.labels["feats"])
+    for name, weight in saved.state_dict().items():
+        grown = model.state_dict()[name]
+        assert torch.equal(grown[: len(weight)] if weight.ndim else grown, weight), name
+
+
+def test_a_saved_parser_learns_another_language(in_english, data, tmp_path):
+    german = other_treebank(data, tmp_path)
+    settings = continued(in_english, german, training=TRAINED | {"num_train_epochs": 20})
+    train(settings, tmp_path / "run")
+    parser = JointParser.from_pretrained(tmp_path / "run")
+    assert parser.languages.codes == ("en", "de")
+    found = parser.for_language("de").parse(gold_sentences(german))
+    golds = [example.gold for example in read_treebank(german)]
+    for name, label in (("xpos", "ZZ"), ("relations", "case")):
+        pairs = [
+            (one, other)
+            for parse, gold in zip(found, golds, strict=True)
+            for one, other in zip(getattr(parse, name), getattr(gold, name), strict=True)
+            if other == label
+        ]
+        assert sum(one == other for one, other in pairs) > len(pairs) / 2
+
+
+def test_a_scorer_with_more_labels_learns_at_the_rate_of_new_ones(in_english, data, tmp_path):
+    rates = {"learning_rate": 1e-4, "head_learning_rate": 1e-2}
+    settings = continued(in_english, data, training=rates)
+    task = ParsingTask.new(settings, read_treebank(other_treebank(data, tmp_path)))
+    of_parameter = {
+        id(parameter): group["lr"]
+        for group in parameter_groups(task.model, settings.training)
+        for parameter in group["params"]
+    }
+    assert of_parameter[id(task.model.relations.weight)] == 1e-2
+    assert of_parameter[id(task.model.upos.weight)] == 1e-4
+
+
+def test_a_frozen_parser_gets_no_other_labels(small, data, tmp_path):
+    frozen = {"encoder": "frozen"}
+    settings = continued(small, data, head=MORPHOLOGY, training=frozen)
+    labels = ParsingTask.new(settings, read_treebank(other_treebank(data, tmp_path))).model.config
+    assert "case" not in labels.labels["relations"]
+    assert "feats" in labels.labels
 
 
 def test_what_cannot_be_continued_is_named(small, data, tiny_encoder, tmp_path):

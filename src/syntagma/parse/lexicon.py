@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from syntagma.parse.edit_scripts import apply_script, is_script, lower, scripts_of
 from syntagma.text.morphology import UNKNOWN
@@ -40,11 +40,35 @@ def learn_lexicon(words: Iterable[tuple[str, str, str]]) -> list[str]:
     for form, lemma, upos in words:
         if lemma != UNKNOWN and SEPARATOR not in form:
             lemmas[key_of(form, upos)][lemma] += 1
-    lines: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for (form, upos), counts in lemmas.items():
+    found: dict[Key, str] = {}
+    for key, counts in lemmas.items():
         lemma, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
         if count >= MIN_COUNT and count >= MIN_SHARE * counts.total():
-            lines[upos, scripts_of(form, lemma)[0]].append(form)
+            found[key] = scripts_of(key[0], lemma)[0]
+    return _lines(found)
+
+
+def merge_lexicons(one: Iterable[str], other: Iterable[str]) -> list[str]:
+    """Return the lexicon of two treebanks; forms with different lemmas in them are left out.
+
+    Args:
+        one: lines from :func:`learn_lexicon`.
+        other: lines of the other treebank.
+    """
+    first, second = dict(_scripts(one)), dict(_scripts(other))
+    differ = {
+        key
+        for key in first.keys() & second.keys()
+        if apply_script(first[key], key[0]) != apply_script(second[key], key[0])
+    }
+    return _lines({key: script for key, script in (first | second).items() if key not in differ})
+
+
+def _lines(scripts: Mapping[Key, str]) -> list[str]:
+    """Return the lines of a lexicon, from the edit script of each form and tag."""
+    lines: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for (form, upos), script in scripts.items():
+        lines[upos, script].append(form)
     return [SEPARATOR.join((*key, *sorted(lines[key]))) for key in sorted(lines)]
 
 
@@ -61,11 +85,11 @@ def read_lexicon(lines: Iterable[str]) -> dict[Key, str]:
     Args:
         lines: from :func:`learn_lexicon`.
     """
-    return dict(_entries(lines))
+    return {key: apply_script(script, key[0]) for key, script in _scripts(lines)}
 
 
-def _entries(lines: Iterable[str]) -> Iterator[tuple[Key, str]]:
+def _scripts(lines: Iterable[str]) -> Iterator[tuple[Key, str]]:
     for line in lines:
         upos, script, *forms = line.split(SEPARATOR)
         for form in forms:
-            yield (form, upos), apply_script(script, form)
+            yield (form, upos), script

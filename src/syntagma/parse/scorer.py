@@ -130,11 +130,26 @@ class ParserModel(SyntagmaModel):
     def continue_from(self, ref: ModelRef) -> None:
         """Load the weights of a saved parser; scorers that it lacks keep their new weights.
 
+        A scorer with more labels than that of the saved parser keeps its new weights for those.
+
         Args:
-            ref: the parser.
+            ref: the parser; its labels are the first of this model's.
         """
-        missing, _ = self.load_weights(weights_of(ref))
-        self.pretrained_keys = self.state_dict().keys() - set(missing)
+        saved, own = weights_of(ref), self.state_dict()
+        longer = {
+            name
+            for name, weight in saved.items()
+            if weight.ndim and name in own and len(own[name]) > len(weight)
+        }
+        missing, _ = self.load_weights(
+            {
+                name: torch.cat([weight, own[name][len(weight) :].to(weight)])
+                if name in longer
+                else weight
+                for name, weight in saved.items()
+            }
+        )
+        self.pretrained_keys = own.keys() - {*missing, *longer}
         self._built_on = ref
 
     @property

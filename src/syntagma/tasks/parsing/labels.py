@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from syntagma.errors import InputError
 from syntagma.parse.edit_scripts import ScriptCodes, learn_scripts
 from syntagma.parse.languages import UNKNOWN as NO_LANGUAGE
-from syntagma.parse.lexicon import learn_lexicon
+from syntagma.parse.lexicon import learn_lexicon, merge_lexicons
 from syntagma.parse.phrases import collapse_chains
 from syntagma.parse.validity.exceptions import exceptions_in
 from syntagma.tasks.parsing.treebanks import TreeExample
@@ -99,6 +99,30 @@ def collect_labels(
                 "lemmas"
             )
         labels["lexicon"] = learn_lexicon(words)
+    return labels
+
+
+def extend_labels(
+    known: Mapping[str, Sequence[str]], found: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """Add the labels of a treebank to those of a parser, whose codes stay.
+
+    Args:
+        known: labels of the parser, from :func:`collect_labels`, with its languages.
+        found: labels of the treebank.
+
+    Returns:
+        The parser's labels, each column with those that it lacks at the end; the merged lexicon;
+        columns that only one of the two has as they are.
+    """
+    labels = {name: list(values) for name, values in known.items()}
+    for name, values in found.items():
+        if name not in known:
+            labels[name] = list(values)
+        elif name == "lexicon":
+            labels[name] = merge_lexicons(known[name], values)
+        elif list(values) != [UNKNOWN]:  # Else the treebank lacks the column.
+            labels[name] += [value for value in values if value not in set(known[name])]
     return labels
 
 

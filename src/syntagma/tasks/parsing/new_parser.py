@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from syntagma.encoders.config import SyntagmaConfig
@@ -16,8 +16,12 @@ from syntagma.parse.languages import LABEL
 from syntagma.parse.parser import JointParser
 from syntagma.parse.scorer import ParserModel
 from syntagma.tasks.experiment import Experiment
-from syntagma.tasks.parsing.labels import collect_labels, untagged_languages
-from syntagma.tasks.parsing.segmentation.by_language import known_languages, learned_languages
+from syntagma.tasks.parsing.labels import collect_labels, extend_labels, untagged_languages
+from syntagma.tasks.parsing.segmentation.by_language import (
+    extended_languages,
+    known_languages,
+    learned_languages,
+)
 from syntagma.tasks.parsing.treebanks import TreeExample
 from syntagma.text.segmentation.learned.pieces import pieces_of
 
@@ -43,9 +47,7 @@ def new_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> Joint
         head=replace(
             head,
             mask_token_id=tokenizer.mask_token_id or 0,
-            spaced_words=any(
-                len(form.split()) > 1 for each in examples for form in each.gold.sentence.forms
-            ),
+            spaced_words=has_spaced_words(examples),
         ),
         labels=collect_labels(
             [example.gold for example in examples],
@@ -67,17 +69,26 @@ def new_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> Joint
     )
 
 
+def has_spaced_words(examples: Sequence[TreeExample]) -> bool:
+    """Whether a treebank has words with spaces inside."""
+    return any(len(form.split()) > 1 for each in examples for form in each.gold.sentence.forms)
+
+
 def full_decoding(model: ParserModel) -> DecodingMode:
     """Return the decoding mode that yields every view the model was trained on."""
     return "dependencies" if model.spans is None else model.decoding
 
 
 def continue_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> JointParser:
-    """Return a saved parser to train further, with new scorers for the morphology that it lacks.
+    """Return a saved parser to train further, with the labels, and languages, that it lacks.
 
-    Its other labels, the settings of its head and how it cuts text stay.  If its encoder is frozen
-    (``training.encoder: frozen``), so is its trained head: only new scorers learn, and trees and
-    tags remain as they are.
+    The settings of its head stay, and how it cuts the languages that it knows.  A scorer that gets
+    more labels keeps its weights for the others.  What the treebank lacks it may forget: a parser
+    that goes on with another language keeps the earlier ones only if their treebanks are among the
+    data too.
+
+    If its encoder is frozen (``training.encoder: frozen``), so is its trained head: only scorers of
+    morphology that it lacks learn, and trees and tags remain as they are.
 
     Args:
         experiment: the settings; ``encoder`` names the parser.
@@ -96,11 +107,18 @@ def continue_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> 
     if experiment.num_hidden_layers is not None:
         raise InputError(f"num_hidden_layers: with preset saved it is that of {ref.name}; omit it")
     trained = JointParser.from_pretrained(ref, precision=experiment.training.precision)
-    saved = trained.model
-    known = saved.config.labels
-    wanted = [name for name in experiment.head.morphology if name not in known]
-    found = collect_labels([each.gold for each in examples], phrases=False, morphology=wanted)
-    new = {name: found[name] for name in MORPHOLOGY if name in found and name not in known}
+    saved, tokenizer = trained.model, trained.encoder.tokenizer
+    known, is_frozen = saved.config.labels, experiment.training.encoder == "frozen"
+    labels, languages, spaced = known, trained.languages, saved.head.spaced_words
+    new = _labels_of(examples, known, experiment.head.morphology)
+    if is_frozen:
+        labels = known | {name: new[name] for name in MORPHOLOGY if name in new.keys() - known}
+    else:
+        languages = extended_languages(
+            languages, examples, experiment.head.segmentation, pieces_of(tokenizer)
+        )
+        labels = extend_labels(known, new | ({LABEL: languages.codes} if languages.codes else {}))
+        spaced = spaced or has_spaced_words(examples)
     encoder = copy.deepcopy(saved.config.encoder)
     set_dropout(encoder, hidden=experiment.hidden_dropout, attention=experiment.attention_dropout)
     model = ParserModel(
@@ -108,13 +126,13 @@ def continue_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> 
             encoder=encoder,
             base=saved.config.base,
             task=saved.config.task,
-            head=_with_morphology(saved, experiment.head),
-            labels=known | new,
+            head=replace(_with_morphology(saved, experiment.head), spaced_words=spaced),
+            labels=labels,
         )
     )
     model.continue_from(ref)
-    if experiment.training.encoder == "frozen":
-        if not new:
+    if is_frozen:
+        if labels.keys() == known.keys():
             raise InputError(
                 f"training.encoder: frozen trains only what {ref.name} lacks, and it lacks nothing "
                 f"of head.morphology; give another value, such as lora"
@@ -124,11 +142,29 @@ def continue_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> 
                 parameter.requires_grad_(False)
     return JointParser(
         model.eval(),
-        trained.encoder.tokenizer,
+        tokenizer,
         precision=experiment.training.precision,
         decoding=full_decoding(model),
-        languages=trained.languages,
+        languages=languages,
     )
+
+
+def _labels_of(
+    examples: Sequence[TreeExample], known: Mapping[str, Sequence[str]], wanted: Sequence[str]
+) -> dict[str, list[str]]:
+    """Collect the labels of a treebank, of phrases and morphology what is known or wanted."""
+    found = collect_labels(
+        [each.gold for each in examples],
+        phrases="constituents" in known,
+        morphology=["auto", *(name for name in wanted if name != "auto")],
+        untagged=bool(untagged_languages(examples)),
+    )
+    if "auto" in wanted:
+        return found
+    kept = {name for name in ("feats", "lemmas") if name in known or name in wanted}
+    if "lemmas" in kept:
+        kept.add("lexicon")
+    return {name: found[name] for name in found if name not in MORPHOLOGY or name in kept}
 
 
 def _with_morphology(saved: ParserModel, wanted: ParserHead) -> ParserHead:

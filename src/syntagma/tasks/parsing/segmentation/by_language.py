@@ -54,3 +54,23 @@ def learned_languages(
             for code, found in sorted(by_language.items())
         }
     )
+
+
+def extended_languages(
+    known: Languages,
+    examples: Sequence[TreeExample],
+    how: Literal["auto", "learned", "english"],
+    pieces: Pieces,
+) -> Languages:
+    """Learn how the languages are cut that a parser does not know; the others stay.
+
+    Args:
+        known: those of the parser.  If it is not known which language that is, nothing is learned.
+        examples: the sentences of all files.
+        how: the setting ``head.segmentation``.
+        pieces: of the parser's encoder.
+    """
+    new = [each for each in examples if each.language not in {UNKNOWN, *known.codes}]
+    if not new or UNKNOWN in known.segmenters:
+        return known
+    return Languages(known.segmenters | learned_languages(new, how, pieces).segmenters)
