@@ -15,7 +15,7 @@ from syntagma.retrieval.terms import TermFinder
 
 K1, B = 0.9, 0.4
 """Saturation of repeated terms and weight of the length, as Anserini sets them for passages: BM25's
-usual 1.5 and 0.75 find a passage less among the first (docs/documents.md)."""
+usual 1.5 and 0.75 find a passage less among the first (docs/ask-documents.md)."""
 
 
 def _package() -> Any:

@@ -173,7 +173,7 @@ class Experiment:
         encoder: ``default``, ``accurate``, ``multilingual``, a folder, or a name on the Hugging
             Face hub.
         hidden_dropout: of the encoder; its own if not given.
-        attention_dropout: of the encoder's attention weights; its own if not given. On processors
+        attention_dropout: of the encoder's attention weights; its own if not given. On CPUs
             0 makes training about three times as fast, because fused attention has no dropout.
         num_hidden_layers: keep only this many of the encoder's layers, the lowest ones; all if not
             given.
