@@ -123,6 +123,16 @@ def test_a_fragment_is_never_a_sure_answer(question, best, sentence):
     assert "bears on it" not in doubtful.reason, "the sentence shown may have nothing to do with it"
 
 
+def test_another_cell_is_no_sure_answer_if_the_one_that_is_named_is_empty():
+    passage = "Duty\tMon\tTue\nThe till\tIda\t–\nThe bins\tEli\tUna"
+    asked = predict("Who is at the till on Tuesday?", "Ida", passage=passage)
+    answer = give_answer(asked, passage, head(0.98, 0.01))
+    assert (answer.outcome, answer.text) == ("unsure", "Ida")
+    assert "empty" in answer.reason
+    full = predict("Who is at the till on Monday?", "Ida", passage=passage)
+    assert give_answer(full, passage, head(0.98, 0.01)).outcome == "answer"
+
+
 def test_a_stated_number_and_a_list_are_answers():
     passage = "There were 12 boats. The crew carried ropes, hooks and lamps to the quay."
     count = predict("How many boats were there?", "12 boats", passage=passage)

@@ -6,7 +6,13 @@ import pytest
 
 from syntagma.tasks.open_qa.answers import Candidate
 from syntagma.tasks.spans.answers import Span
-from syntagma.tasks.spans.tables import MOST_LINES, in_named_cell, named_cell, table_at
+from syntagma.tasks.spans.tables import (
+    MOST_LINES,
+    in_named_cell,
+    named_cell,
+    names_empty_cell,
+    table_at,
+)
 
 SPACES = """Kayak hire, Marlow Lock
 
@@ -69,9 +75,29 @@ def test_nothing_is_changed_without_reason(question, best):
     assert cell_for(SPACES, question, best) is None
 
 
-def test_an_empty_cell_is_no_answer():
-    passage = "Duty\tMon\tTue\nThe till\tIda\t–\nThe bins\tEli\tUna"
-    assert cell_for(passage, "Who is at the till on Tuesday?", "Ida") is None
+@pytest.mark.parametrize("nothing", ["–", "---", "none", "n/a", "None."])
+def test_an_empty_cell_is_no_answer(nothing):
+    passage = f"Duty\tMon\tTue\nThe till\tIda\t{nothing}\nThe bins\tEli\tUna"
+    question = "Who is at the till on Tuesday?"
+    assert cell_for(passage, question, "Ida") is None
+    start = passage.index("Ida")
+    assert names_empty_cell(question, passage, (start, start + 3))
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("Who is on the bins on Tuesday?", "Ida"),  # Una stands in the cell.
+        ("Who is on the bins on Monday?", "Ida"),
+        ("Who is at the till?", "Ida"),
+        ("Why is nobody at the till on Tuesday?", "Eli"),
+        ("Who is at the till on Tuesday?", "Closed on Tuesday"),  # It is outside the table.
+    ],
+)
+def test_other_questions_name_no_empty_cell(question, best):
+    passage = "Duty\tMon\tTue\nThe till\tIda\t–\nThe bins\tEli\tUna\n\nClosed on Tuesday."
+    start = passage.index(best)
+    assert not names_empty_cell(question, passage, (start, start + len(best)))
 
 
 @pytest.mark.parametrize(

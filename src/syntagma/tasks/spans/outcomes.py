@@ -45,6 +45,7 @@ from syntagma.tasks.spans.questions import (
     has_number,
     question_kind,
 )
+from syntagma.tasks.spans.tables import names_empty_cell
 
 DEFAULT_MODE: Mode = "balanced"
 
@@ -70,6 +71,8 @@ MODES: dict[Mode, Limits] = {
     "balanced": Limits(confidence=0.25, no_answer=0.5, none=0.9),
     "lenient": Limits(confidence=0.15, no_answer=0.75, none=0.97),
 }
+EMPTY_CELL = "the cell of the table that the question names is empty"
+"""Why a reader is unsure of another cell."""
 CLOSE = 0.5
 """A candidate with this part of the best one's share of the softmax is nearly as likely."""
 NOTHING = Probabilities(confidence=0.0, no_answer=1.0)
@@ -171,6 +174,8 @@ def decide(
         return Decision("unsure", reasons[kind], _around(best, ranked), (best,))
     reason = why_unsure(ranked.candidates, probabilities) if outcome == "unsure" else ""
     shown = Excerpt(best.text, best.start, best.end)
+    if names_empty_cell(question, ranked.passage, (best.start, best.end)):
+        return Decision("unsure", EMPTY_CELL, shown, (best,))
     if not items:
         return Decision(outcome, reason, shown, (best,))
     spans = [replace(best, text=ranked.passage[a:b], start=a, end=b) for a, b in items]

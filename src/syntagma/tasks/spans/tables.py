@@ -24,6 +24,10 @@ MOST_LINES = 200
 """Lines of a table that are looked at, above and below a cell."""
 RULE = re.compile(r"[\s|:+=_-]*")
 """A line that separates the heading from the rows below it, or nothing."""
+NOTHING = frozenset({"none", "n/a", "nil"})
+"""Words of a cell that says that there is nothing."""
+ASKS_REASON = frozenset({"why", "reason", "explanation", "cause", "because"})
+"""Words of a question for a reason."""
 SMALL = frozenset(
     "a an and any are at be by can did do does for from had has have how i in is it its me much"
     " many my of on or our per the their there this to up was we were what when where which who"
@@ -70,6 +74,35 @@ def named_cell(question: str, passage: str, best: Interval) -> Interval | None:
         The offsets of the cell, or ``None``: the span is in no cell of values, the question does
         not name exactly one row and one column, or the span is in their cell already.
     """
+    cell = _other_cell(question, passage, best)
+    return None if cell is None or _is_empty(passage[slice(*cell)]) else cell
+
+
+def names_empty_cell(question: str, passage: str, best: Interval) -> bool:
+    """Whether a question names a cell with nothing in it, and the best span is another cell.
+
+    The table has a place for what is asked, and says nothing there.  Not if a reason is asked for:
+    that may stand elsewhere.  Of 33 such questions in our files and about made-up tables, 32 have
+    no answer (``experiments/named_cells.py``).
+
+    Args:
+        question: the question.
+        passage: the passage.
+        best: offsets of the best span.
+    """
+    if not ASKS_REASON.isdisjoint(question.casefold().split()):
+        return False
+    cell = _other_cell(question, passage, best)
+    return cell is not None and _is_empty(passage[slice(*cell)])
+
+
+def _is_empty(text: str) -> bool:
+    """Whether a cell says that there is nothing."""
+    return not any(map(str.isalnum, text)) or text.casefold().strip(" .()") in NOTHING
+
+
+def _other_cell(question: str, passage: str, best: Interval) -> Interval | None:
+    """Find the cell that a question names, if the best span is another one of its table."""
     table = table_at(passage, best[0])
     if table is None:
         return None
@@ -87,9 +120,7 @@ def named_cell(question: str, passage: str, best: Interval) -> Interval | None:
     column, number = _named(heads, words), _named(labels, words)
     if column is None or number is None or (number, column) == inside[0]:
         return None
-    cell = table.rows[number].get(column)
-    has_content = cell is not None and any(map(str.isalnum, passage[slice(*cell)]))
-    return cell if has_content else None
+    return table.rows[number].get(column)
 
 
 def in_named_cell(
