@@ -18,6 +18,7 @@ from syntagma.encoders.model_card import CardKind
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.qa_models import weights_of
 from syntagma.encoders.reference import ModelRef
+from syntagma.parse.added_labels import added_to, with_new_rows
 from syntagma.parse.biaffine import Biaffine, SharedDropout
 from syntagma.parse.head import ParserHead
 from syntagma.parse.layer_average import LayerAverage, layers_of
@@ -136,20 +137,8 @@ class ParserModel(SyntagmaModel):
             ref: the parser; its labels are the first of this model's.
         """
         saved, own = weights_of(ref), self.state_dict()
-        longer = {
-            name
-            for name, weight in saved.items()
-            if weight.ndim and name in own and len(own[name]) > len(weight)
-        }
-        missing, _ = self.load_weights(
-            {
-                name: torch.cat([weight, own[name][len(weight) :].to(weight)])
-                if name in longer
-                else weight
-                for name, weight in saved.items()
-            }
-        )
-        self.pretrained_keys = own.keys() - {*missing, *longer}
+        missing, _ = self.load_weights(with_new_rows(saved, own))
+        self.pretrained_keys = own.keys() - {*missing, *added_to(saved, own)}
         self._built_on = ref
 
     @property
