@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import truediv
 from pathlib import Path
 from statistics import median
 
@@ -32,6 +34,8 @@ from syntagma.export.texts import passages
 from syntagma.tasks.spans.reader import Reader
 
 N_PASSAGES = size(20, 2)
+PAUSE = size(1.0, 0.0)
+"""Seconds before each way, in which threads of the one before it fall asleep."""
 
 
 def row_of(name: str, folder: Path, repeat: int) -> dict[str, object]:
@@ -54,18 +58,21 @@ def row_of(name: str, folder: Path, repeat: int) -> dict[str, object]:
         precision: Session(found.folder / MODEL, n_threads=torch.get_num_threads())
         for precision, found in exports.items()
     }
-    # The ways take turns on each window, so that changes in the machine's speed affect all.
-    times = [
-        timings({way: partial(call, batch) for way, call in ways.items()}, repeat=repeat)
-        for batch in batches
-    ]
+    # One way after another, with a pause: threads of onnxruntime and of torch spin for a while
+    # after each call, and taking turns would slow down whichever comes next.
+    times: dict[str, list[float]] = {}
+    for way, call in ways.items():
+        time.sleep(PAUSE)
+        times[way] = [
+            min(timings({way: partial(call, batch)}, repeat=repeat)[way]) for batch in batches
+        ]
 
     def ratio(way: str) -> str:
-        return f"{median(min(each[way]) / min(each['own']) for each in times):.2f}"
+        return f"{median(map(truediv, times[way], times['own'])):.2f}"
 
     return {
         "": name,
-        "own, ms": 1000 * median(min(each["own"]) for each in times),
+        "own, ms": 1000 * median(times["own"]),
         **{f"{way} ÷ own": ratio(way) for way in exports},
         **{f"{way}, MB": found.size / 1e6 for way, found in exports.items()},
         "int8, equal spans": exports["int8"].parity.equal_predictions,
