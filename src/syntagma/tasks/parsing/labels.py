@@ -122,7 +122,8 @@ def extend_labels(
         elif name == "lexicon":
             labels[name] = merge_lexicons(known[name], values)
         elif list(values) != [UNKNOWN]:  # Else the treebank lacks the column.
-            labels[name] += [value for value in values if value not in set(known[name])]
+            own = set(known[name])
+            labels[name] += [value for value in values if value not in own]
     return labels
 
 

@@ -83,9 +83,8 @@ def continue_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> 
     """Return a saved parser to train further, with the labels, and languages, that it lacks.
 
     The settings of its head stay, and how it cuts the languages that it knows.  A scorer that gets
-    more labels keeps its weights for the others.  What the treebank lacks it may forget: a parser
-    that goes on with another language keeps the earlier ones only if their treebanks are among the
-    data too.
+    more labels keeps its weights for the others.  It may forget what the treebank does not
+    have: to keep the languages that it knows, name their treebanks in ``data.train`` as well.
 
     If its encoder is frozen (``training.encoder: frozen``), so is its trained head: only scorers of
     morphology that it lacks learn, and trees and tags remain as they are.
