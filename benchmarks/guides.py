@@ -28,6 +28,8 @@ PRESETS: Presets = {
     "sg-net, bi_attention": ("sg-net", {"ancestor_attention": {"aggregation": "bi_attention"}}),
     "tree_bias": ("none", {"tree_bias": {}}),
     "tree_bias, labels": ("none", {"tree_bias": {"labels": True}}),
+    "ancestor_heads": ("none", {"ancestor_heads": {}}),
+    "ancestor_heads, ancestors": ("none", {"ancestor_heads": {"attend_to": "ancestors"}}),
     "sg-net and poi-net": ("poi-net", {"ancestor_attention": {}}),
 }
 # POI-Net, section 4.4: with ALBERT, an epoch takes 54, 62, 72, 83 and 96 minutes with 0 to 4 turns
@@ -76,8 +78,10 @@ def step(
     """Take a training step."""
     model.train()
     with autocast(model.device):
-        states = model(**inputs).last_hidden_state
-    states.float().pow(2).mean().backward()
+        found = model(**inputs)
+    loss = found.with_guide_loss(found.last_hidden_state.float().pow(2).mean())
+    assert loss is not None
+    loss.backward()
     optimizer.step()
     optimizer.zero_grad()
 

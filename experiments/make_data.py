@@ -8,6 +8,7 @@
     python experiments/make_data.py sample-squad FILE.json.gz --count 5000 --out runs/5000.json
     python experiments/make_data.py rename-relations FILE.conllu.gz nmod:tmod=nmod:unmarked --out F
     python experiments/make_data.py unpunctuated FILE.conllu --share 0.2 --lower --out FILE
+    python experiments/make_data.py split-treebank FILE.conllu --out A.conllu B.conllu
     python experiments/make_data.py split-treebank FILE.conllu --first 400 --out A.conllu B.conllu
     python experiments/make_data.py sample-lines FILE.txt.gz --count 15000 --out FILE
     python experiments/make_data.py questions data/squad/train-v1.1.json.gz --count 20000 --out FILE
@@ -167,14 +168,17 @@ def unpunctuated(given: argparse.Namespace) -> None:
 
 
 def split_treebank(given: argparse.Namespace) -> None:
-    """Write the first sentences of a treebank into one file, the others into another."""
+    """Split a treebank in two: its first sentences and the others, or alternately."""
     sentences = [format_conllu(sentence) for sentence in read_conllu(given.treebank)]
-    if not 0 < given.first < len(sentences):
+    if given.first is None:
+        parts = sentences[::2], sentences[1::2]
+    elif 0 < given.first < len(sentences):
+        parts = sentences[: given.first], sentences[given.first :]
+    else:
         raise InputError(
             f"--first {given.first}: {given.treebank} has {len(sentences):,} sentences; give a "
             f"number from 1 to {len(sentences) - 1}"
         )
-    parts = sentences[: given.first], sentences[given.first :]
     for path, part in zip(given.out, parts, strict=True):
         write_text(path, "".join(part))
 
@@ -271,7 +275,7 @@ def parser() -> argparse.ArgumentParser:
 
     made = command(split_treebank)
     made.add_argument("treebank", help="a CoNLL-U file")
-    made.add_argument("--first", type=int, required=True, help="sentences of the first file")
+    made.add_argument("--first", type=int, help="put this many sentences into the first file")
     made.add_argument("--out", type=Path, nargs=2, required=True, help="the two files")
 
     for make, name in ((sample_lines, "text"), (questions, "squad")):

@@ -7,13 +7,19 @@ import torch
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.guides import resolve_guides
-from tests.conftest import tiny_config
+from tests.conftest import SUPPORTED, tiny_config
 
 GUIDES: dict[str, dict[str, object]] = {
     "pos_embedding": {},
     "tree_distance": {},
     "ancestor_attention": {},
 }
+
+
+NOT_ADDING = {"deberta", "deberta-v2", "longformer", "mt5", "mvp", "t5"}
+"""Encoders whose layers do not add their mask to the scores of attention."""
+
+ADDING = [name for name in SUPPORTED if name not in NOT_ADDING]
 
 
 def guided(model_type: str, **guides) -> GuidedEncoder:

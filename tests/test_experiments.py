@@ -88,6 +88,11 @@ def test_a_treebank_is_split_and_no_sentence_lost(make_data, tmp_path):
     n = source.read_text(encoding="utf-8").count("\n\n")
     with pytest.raises(InputError, match=naming(f"{source} {n} {n - 1}")):
         make_data("split-treebank", source, "--first", n, "--out", *out)
+    make_data("split-treebank", source, "--out", *out)
+    all_sentences, *halves = (
+        path.read_text(encoding="utf-8").split("\n\n")[:-1] for path in (source, *out)
+    )
+    assert halves == [all_sentences[::2], all_sentences[1::2]]
 
 
 def test_articles_are_split_alternately(make_data, tmp_path):

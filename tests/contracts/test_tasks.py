@@ -36,7 +36,8 @@ CASES = [
     for preset in (PARSERS if name == "parsing" else sample.presets)
 ]
 # Not one of the presets, and not for every encoder.
-BIASED = [(name, "tree_bias") for name in SAMPLES if name != "parsing"]
+BIASES = {"tree_bias": {"labels": True}, "ancestor_heads": {}}
+BIASED = [(name, guide) for guide in BIASES for name in SAMPLES if name != "parsing"]
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +61,8 @@ def build_task(name, preset, encoder_folder, data, **training):
     elif preset == "all":
         guides = {"ancestor_attention": {}, "tree_distance": {}}
         changes |= {"preset": "poi-net", "guides": guides}
-    elif preset == "tree_bias":
-        changes |= {"guides": {"tree_bias": {"labels": True}}}
+    elif preset in BIASES:
+        changes |= {"guides": {preset: BIASES[preset]}}
     else:
         changes |= {"preset": preset}
     settings = experiment(name, path, str(encoder_folder), training=training, **changes)

@@ -18,10 +18,12 @@ GUIDES: dict[str, dict[str, Any]] = {
     "seprem undirected": {"tree_distance": {"direction": "undirected"}},
     "poi-net": {"pos_embedding": {}, "coattention": {}},
     "tree_bias": {"tree_bias": {"labels": True}},
+    "ancestor_heads": {"ancestor_heads": {}},
     "all": {
         "pos_embedding": {},
         "tree_distance": {},
         "tree_bias": {},
+        "ancestor_heads": {"attend_to": "ancestors"},
         "ancestor_attention": {},
         "coattention": {},
     },
@@ -43,6 +45,7 @@ def new_task(name: str, encoder: Path | str, folder: Path, guides: Any = "none",
     if name == "probing":
         task.model.set_head(chosen=0)
     task.model.eval()
+    task.model.learns_trees = False  # as in a saved model
     return task, data
 
 

@@ -17,6 +17,7 @@ QUICK = [
     ("spans", "bert", "sg-net"),
     ("pairs", "roberta", "seprem"),
     ("typing", "mpnet", "tree_bias"),
+    ("pairs", "mpnet", "ancestor_heads"),
     ("choice", "distilbert", "poi-net"),
     ("parsing", "bert", "none"),
 ]

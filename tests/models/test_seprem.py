@@ -194,11 +194,11 @@ class TestLayer:
         # The guide's hook runs in between: `before` gets the original input of the layer, `after`
         # the changed one.
         @contextmanager
-        def between(*arguments):
-            with guided_inside(*arguments):
+        def between(*arguments, **options):
+            with guided_inside(*arguments, **options) as losses:
                 for module in modules:
                     module.register_forward_pre_hook(after)
-                yield
+                yield losses
 
         monkeypatch.setattr(guided_encoder, "guided_inside", between)
         with torch.no_grad():

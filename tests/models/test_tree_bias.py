@@ -20,12 +20,10 @@ from syntagma.training.run import train
 from syntagma.training.trainer import parameter_groups
 from tests.builders import experiment, pairs
 from tests.conftest import SUPPORTED, tiny_config
-from tests.guided import guided, whole_batch
+from tests.guided import ADDING, NOT_ADDING, guided, whole_batch
 from tests.messages import naming
 
 COLUMNS = ("enter", "exit", "depth", "sentence", "word", "parent")
-REFUSED = {"deberta", "deberta-v2", "longformer", "mt5", "mvp", "t5"}
-TAKING = [name for name in SUPPORTED if name not in REFUSED]
 
 
 def types_of(batch, *, labels=False):
@@ -54,7 +52,7 @@ def trained(model, std=1.0):
     return model
 
 
-@pytest.mark.parametrize("model_type", TAKING)
+@pytest.mark.parametrize("model_type", ADDING)
 def test_a_new_guide_changes_nothing_and_a_trained_one_does(model_type):
     """Bit for bit, with fused attention and with explicit weights, which then agree."""
     model, batch = guided(model_type, tree_bias={"labels": True}), inputs()
@@ -81,7 +79,7 @@ def test_training_starts_from_the_states_of_the_plain_encoder(model_type):
     assert torch.equal(found, expected)
 
 
-@pytest.mark.parametrize("model_type", TAKING)
+@pytest.mark.parametrize("model_type", ADDING)
 def test_attention_of_the_first_layer_is_weighted_by_the_exponential_of_the_bias(model_type):
     """softmax(s + b) = softmax(s) · exp(b), normalised; whatever else is part of the scores s."""
     model, batch = guided(model_type, tree_bias={}), inputs()
@@ -210,7 +208,7 @@ def test_shared_layers_have_the_same_bias():
         assert torch.equal(found, both(**batch).last_hidden_state)
 
 
-@pytest.mark.parametrize("model_type", sorted(REFUSED & {*SUPPORTED}))
+@pytest.mark.parametrize("model_type", sorted(NOT_ADDING & {*SUPPORTED}))
 def test_layers_that_do_not_add_their_mask_are_refused(model_type):
     message = rf"{naming(f'guides.tree_bias {model_type} tree_distance ancestor_attention')}.*\Z"
     with pytest.raises(InputError, match=message) as caught:

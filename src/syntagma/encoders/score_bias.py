@@ -77,7 +77,7 @@ def _mask_place(layer: Callable[..., Any]) -> int:
 
 
 def add_to_scores(
-    layer: nn.Module, places: Tensor | None, bias: Callable[[], Tensor]
+    layer: nn.Module, places: Tensor | None, bias: Callable[[Tensor], Tensor]
 ) -> RemovableHandle:
     """Add to some scores of a layer's attention with a hook.
 
@@ -85,7 +85,8 @@ def add_to_scores(
         layer: a layer of an encoder that :func:`require_additive_mask` accepts.
         places: where to add, in the flattened ``[batch, n, n]``; each place once, ``[n_pairs]``;
             ``None`` to add everywhere.
-        bias: computes what to add there, ``[n_heads, n_pairs]``.
+        bias: computes what to add there, ``[n_heads, n_pairs]``, from the states that the layer
+            reads, ``[batch, n, width]``.
 
     Returns:
         A handle that removes the hook.
@@ -98,7 +99,7 @@ def add_to_scores(
         place = _mask_place(type(layer).forward)
         is_positional = place < len(inputs)
         mask = inputs[place] if is_positional else options.get(MASK)
-        total = _sum(_additive(mask, states), places, bias())
+        total = _sum(_additive(mask, states), places, bias(states))
         if is_positional:
             return (*inputs[:place], total, *inputs[place + 1 :]), options
         return inputs, {**options, MASK: total}

@@ -110,4 +110,4 @@ class ChoiceModel(PooledModel):
         options = scores.new_full((len(n_options), len(place)), -torch.inf)
         options = options.masked_scatter(place < n_options.unsqueeze(1), scores)
         loss = None if labels is None else F.cross_entropy(options, labels)
-        return ChoiceScores(loss=loss, logits=options, **encoded.inner)
+        return ChoiceScores(loss=encoded.with_guide_loss(loss), logits=options, **encoded.inner)

@@ -94,18 +94,19 @@ class Guide(nn.Module):
     """Base class of guides; it describes all that the rest of the package needs to know of one.
 
     A subclass sets the attributes, implements :meth:`build` and the methods of its site
-    (:class:`EmbeddingGuide`, :class:`LayerGuide`, :class:`AttentionGuide` or :class:`StateGuide`),
-    and is registered with :func:`syntagma.models.guides.register_guide`.
+    (:class:`EmbeddingGuide`, :class:`LayerGuide`, :class:`AttentionGuide`, :class:`ScoreGuide` or
+    :class:`StateGuide`), and is registered with :func:`syntagma.models.guides.register_guide`.
 
     Attributes:
         name: name in settings and model folders; also the model's attribute with the guide.
         settings_class: frozen dataclass of the settings.
         settings: settings of this guide.
         columns: names of the tensors of :class:`Syntax` that it reads.
+        taught: names of those that it reads only to learn, in training.
         reveals_tree: whether the model sees trees through it that pre-training lets the model
             predict and cannot hide.
         needs_two_texts: whether it compares the two texts of a sequence.
-        shares: names of its parameters that are single numbers, such as α, and may be trained with
+        shares: names of its parameters that are shares or gates, such as α, and may be trained with
             ``training.alpha_learning_rate``.
     """
 
@@ -113,6 +114,7 @@ class Guide(nn.Module):
     settings_class: ClassVar[type]
     settings: Any
     columns: tuple[str, ...] = ()
+    taught: tuple[str, ...] = ()
     reveals_tree: ClassVar[bool] = False
     needs_two_texts: ClassVar[bool] = False
     shares: ClassVar[tuple[str, ...]] = ()
@@ -295,6 +297,38 @@ class AttentionGuide(Guide):
 
         Returns:
             ``[n_heads, n_pairs]``, added to the scores by which piece i weights piece j.
+        """
+        raise NotImplementedError
+
+
+class Scores(NamedTuple):
+    """What a guide computes from the input of a layer.
+
+    Args:
+        bias: added to the scores by which piece i weights piece j, ``[n_heads, batch * n * n]``.
+        loss: what the guide learns from trees; ``None`` if it is not being taught.
+    """
+
+    bias: Tensor
+    loss: Tensor | None
+
+
+class ScoreGuide(Guide):
+    """Adds to the scores of attention in one layer, depending on the states that the layer reads.
+
+    Attributes:
+        layer: index of the layer in :func:`syntagma.encoders.sites.layers`.
+    """
+
+    layer: int
+
+    def forward(self, states: Tensor, syntax: Syntax, *, teach: bool) -> Scores:
+        """Compute the bias and, to teach the guide, its loss.
+
+        Args:
+            states: the original input of the layer, ``[batch, n, width]``.
+            syntax: tensors of the batch; those of :attr:`Guide.taught` only if ``teach``.
+            teach: whether to compute the loss.
         """
         raise NotImplementedError
 

@@ -35,6 +35,8 @@ class GuidedEncoder(SyntagmaModel):
 
     Attributes:
         pretrained_keys: parameters outside the encoder that were loaded from a trained model.
+        learns_trees: whether guides that learn from trees get them, as in a new model; a saved one
+            computes without. Only in training mode are their losses computed.
     """
 
     card_kind = CardKind(
@@ -48,6 +50,7 @@ class GuidedEncoder(SyntagmaModel):
     def __init__(self, config: SyntagmaConfig) -> None:
         super().__init__(config)
         self.pretrained_keys: set[str] = set()
+        self.learns_trees = False
         for name, settings in config.read_guides(read_guides).items():
             self.add_module(name, GUIDES[name].build(settings, config.encoder))
         if act_inside(self.guides):
@@ -97,7 +100,9 @@ class GuidedEncoder(SyntagmaModel):
                 f"guides: expected the name of a preset, or the settings of each guide as in "
                 f'{{"tree_distance": {{}}}}; got {guides!r}'
             )
-        return super().from_encoder(name, guides=resolve_guides("none", guides), **settings)
+        model = super().from_encoder(name, guides=resolve_guides("none", guides), **settings)
+        model.learns_trees = any(guide.taught for guide in model.guides)
+        return model
 
     @classmethod
     def load_saved(cls, ref: ModelRef, *, task: str | tuple[str, ...] | None = None) -> Self:
@@ -188,6 +193,8 @@ class GuidedEncoder(SyntagmaModel):
     def syntax_columns(self) -> tuple[str, ...]:
         """Names of the tensors of :class:`Syntax` that the guides read; empty without guides."""
         read = {column for guide in self.guides for column in guide.columns}
+        if self.learns_trees:
+            read |= {column for guide in self.guides for column in guide.taught}
         return tuple(name for name in Syntax._fields if name in read)
 
     @property
@@ -332,9 +339,10 @@ class GuidedEncoder(SyntagmaModel):
             extra["token_type_ids"] = token_type_ids
         if output_hidden_states:
             extra["output_hidden_states"] = True
+        model_type, teach = self.config.encoder.model_type, self.learns_trees and self.training
         with (
             self._attentions(output_attentions) as weights,
-            guided_inside(self.trunk, self.config.encoder.model_type, self.guides, syntax),
+            guided_inside(self.trunk, model_type, self.guides, syntax, teach=teach) as losses,
             self._computed_in(input_ids.device.type),
         ):
             output = self.trunk(input_ids=input_ids, attention_mask=attention_mask, **extra)
@@ -349,6 +357,7 @@ class GuidedEncoder(SyntagmaModel):
             hidden_states=layers,
             attentions=None if weights is None else tuple(weights),
             observed=observed,
+            guide_loss=torch.stack(losses).sum() if losses else None,
         )
 
     @contextmanager

@@ -22,6 +22,7 @@ GUIDES: Registry[type[Guide]] = Registry(
         "pos_embedding": "syntagma.models.pos_embedding:TagEmbedding",
         "tree_distance": "syntagma.models.distance_layer:DistanceLayers",
         "tree_bias": "syntagma.models.tree_bias:TreeBiasTable",
+        "ancestor_heads": "syntagma.models.ancestor_heads:TaughtHeads",
         "ancestor_attention": "syntagma.models.guided_layers:SyntaxGuidedLayers",
         "coattention": "syntagma.models.coattention:CoAttentionGuide",
     },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -11,18 +11,26 @@ from torch.utils.hooks import RemovableHandle
 
 from syntagma.encoders.score_bias import add_to_scores, require_additive_mask
 from syntagma.encoders.sites import Sites, change_input, find_sites, layers
-from syntagma.models.guide import AttentionGuide, EmbeddingGuide, Guide, LayerGuide, Syntax
+from syntagma.models.guide import (
+    AttentionGuide,
+    EmbeddingGuide,
+    Guide,
+    LayerGuide,
+    ScoreGuide,
+    Syntax,
+)
 
 
 def act_inside(guides: Sequence[Guide]) -> bool:
     """Whether one of the guides acts inside of the encoder, and thus needs hooks."""
-    return any(isinstance(guide, EmbeddingGuide | LayerGuide | AttentionGuide) for guide in guides)
+    inside = EmbeddingGuide | LayerGuide | AttentionGuide | ScoreGuide
+    return any(isinstance(guide, inside) for guide in guides)
 
 
 @contextmanager
 def guided_inside(
-    encoder: nn.Module, model_type: str, guides: Sequence[Guide], syntax: Syntax
-) -> Iterator[None]:
+    encoder: nn.Module, model_type: str, guides: Sequence[Guide], syntax: Syntax, *, teach: bool
+) -> Iterator[list[Tensor]]:
     """Let guides act inside of an encoder, inside a ``with`` block.
 
     Args:
@@ -30,19 +38,25 @@ def guided_inside(
         model_type: its model type.
         guides: all guides of the model; those after the last layer have no effect here.
         syntax: tensors of the batch.
+        teach: whether guides that learn from trees are to compute their losses.
+
+    Yields:
+        A list that contains these losses once the encoder has run.
 
     Raises:
         InputError: the encoder has no such sites, or a tensor that a guide reads is missing.
     """
+    losses: list[Tensor] = []
     if not act_inside(guides):
-        yield
+        yield losses
         return
     sites = find_sites(model_type, purpose="a guide inside of the encoder")
     hooks: list[RemovableHandle] = []
     try:
         for attach in (_guide_embeddings, _guide_layers, _guide_attention):
             hooks += attach(encoder, sites, guides, syntax)
-        yield
+        hooks += _guide_scores(encoder, sites, guides, syntax, losses, teach=teach)
+        yield losses
     finally:
         for hook in hooks:
             hook.remove()
@@ -96,7 +110,36 @@ def _guide_attention(
         require_additive_mask(encoder.config, purpose=f"guides.{guide.name}")
         places, kinds = guide.prepare(syntax)
         for index, layer in enumerate(layers(encoder, sites)):
-            yield add_to_scores(layer, places, partial(guide.bias, index, kinds))
+            yield add_to_scores(layer, places, _of_any(partial(guide.bias, index, kinds)))
+
+
+def _of_any(bias: Callable[[], Tensor]) -> Callable[[Tensor], Tensor]:
+    """Return a bias that is the same for all states."""
+    return lambda _: bias()
+
+
+def _guide_scores(
+    encoder: nn.Module,
+    sites: Sites,
+    guides: Sequence[Guide],
+    syntax: Syntax,
+    losses: list[Tensor],
+    *,
+    teach: bool,
+) -> Iterator[RemovableHandle]:
+    """Let guides add to the scores of their layer what they compute from its input."""
+
+    def bias(states: Tensor, *, guide: ScoreGuide) -> Tensor:
+        found = guide(states, syntax, teach=teach)
+        if found.loss is not None:
+            losses.append(found.loss)
+        return found.bias
+
+    for guide in guides:
+        if isinstance(guide, ScoreGuide):
+            require_additive_mask(encoder.config, purpose=f"guides.{guide.name}")
+            layer = layers(encoder, sites)[guide.layer]
+            yield add_to_scores(layer, None, partial(bias, guide=guide))
 
 
 def respect_hooks() -> None:

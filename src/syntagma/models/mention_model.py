@@ -127,7 +127,7 @@ class MentionModel(GuidedEncoder):
         marked = encoded.last_hidden_state[rows, markers].flatten(1)  # [batch, n_mentions * width]
         scores = self.label_scores(self.dropout(marked)).float()
         loss = None if labels is None else self.loss(scores, labels)
-        return LabelScores(loss=loss, logits=scores, **encoded.inner)
+        return LabelScores(loss=encoded.with_guide_loss(loss), logits=scores, **encoded.inner)
 
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
         """Compute the loss of a batch, a mean over its examples.

@@ -7,10 +7,13 @@ Each is a :class:`transformers.utils.ModelOutput`: fields can be read by name, b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from torch import Tensor
 from transformers.utils import ModelOutput
+
+Loss = TypeVar("Loss", Tensor, Tensor | None)
+"""The loss of a task, or none without gold labels."""
 
 States = tuple[Tensor, ...]
 """States or attention weights by layer."""
@@ -26,12 +29,19 @@ class GuidedStates(ModelOutput):  # type: ignore[misc]
             guides that act inside it, ``[batch, n, width]`` each; if requested.
         attentions: attention weights of each layer, ``[batch, n_heads, n, n]``; if requested.
         observed: data for inspection by the guides' names; if requested.
+        guide_loss: what guides learn from trees, to be added to the loss of the task; only in
+            training, and if there are such guides.
     """
 
     last_hidden_state: Tensor = None  # type: ignore[assignment]
     hidden_states: States | None = None
     attentions: States | None = None
     observed: dict[str, Any] | None = None
+    guide_loss: Tensor | None = None
+
+    def with_guide_loss(self, loss: Loss) -> Loss:
+        """Return the loss of a task, or none, together with what guides learn."""
+        return loss if loss is None or self.guide_loss is None else loss + self.guide_loss
 
     @property
     def inner(self) -> dict[str, Any]:

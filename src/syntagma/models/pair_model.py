@@ -83,4 +83,4 @@ class PairModel(PooledModel):
         pooled = self.pool(encoded.last_hidden_state, attention_mask)
         scores = self.label_scores(self.dropout(pooled)).float()
         loss = None if labels is None else F.cross_entropy(scores, labels)
-        return LabelScores(loss=loss, logits=scores, **encoded.inner)
+        return LabelScores(loss=encoded.with_guide_loss(loss), logits=scores, **encoded.inner)

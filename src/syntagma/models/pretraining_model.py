@@ -219,9 +219,8 @@ class PretrainingModel(GuidedEncoder):
         if self.head.heads:
             objectives["heads"] = self._score_heads(states, syntax, hidden)
         losses = [getattr(self.head, name) * found.loss for name, found in objectives.items()]
-        return PretrainingScores(
-            loss=torch.stack(losses).sum(), objectives=objectives, **encoded.inner
-        )
+        loss = encoded.with_guide_loss(torch.stack(losses).sum())
+        return PretrainingScores(loss=loss, objectives=objectives, **encoded.inner)
 
     def _hide_distances(self, syntax: dict[str, Tensor]) -> HiddenDistances:
         """Mask distances in the direction that the guide reads."""

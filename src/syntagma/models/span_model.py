@@ -229,7 +229,7 @@ class SpanModel(PooledModel):
                 wrong = (start_positions == 0) if impossible is None else impossible
                 loss = loss + F.cross_entropy(answerability, wrong.long())
         return SpanScores(
-            loss=loss,
+            loss=encoded.with_guide_loss(loss),
             start_logits=start,
             end_logits=end,
             answerability_logits=answerability,

@@ -277,7 +277,7 @@ class TranslationModel(GuidedEncoder):
         if wanted is not None:
             smoothing = self.head.label_smoothing
             loss = cross_entropy(scores, labels[wanted], smoothing=smoothing)
-            return TranslationScores(loss=loss, **inner)
+            return TranslationScores(loss=encoded.with_guide_loss(loss), **inner)
         # Label smoothing is for training; without it, losses of evaluations can be compared.
         scores, given = scores.float(), labels != IGNORED
         loss = cross_entropy(scores[given], labels[given])

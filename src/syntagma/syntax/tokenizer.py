@@ -125,7 +125,7 @@ class SyntaxTokenizer:
                 tokenizer, that of its base encoder is used.
             parser: parse source (:func:`syntagma.parse.sources.load.as_source`), also a tagger for
                 a model that reads no trees; by default that of the model, or the default parser.
-                For a model that reads words but no trees, no parser is loaded by default.
+                For a model with guides that read no trees, no parser is loaded by default.
             mode: ``raw`` for running text, ``words`` for texts that are tokenized already.
             device: device of the parser.
             cache: folder in which parses are cached.
@@ -135,7 +135,7 @@ class SyntaxTokenizer:
                 parser is a tagger.
         """
         own = model.config.parser or DEFAULT_PARSER
-        if model.reads_syntax:
+        if model.guides:
             own = needed_source(own, trees=model.reads_trees)
         ref = model.origin or find_model(model.config.base)
         source = as_source(

@@ -65,9 +65,10 @@ class TrainingSettings:
             from a trained model.
         head_learning_rate: peak, for new weights; ``learning_rate`` if not given.
         guide_learning_rate: peak, for new guides; that of all new weights if not given.
-        alpha_learning_rate: peak, for the α of ``tree_distance``, new or loaded; that of the
-            guide's other weights if not given. A step of AdamW moves a single number by about the
-            rate at most: 1,200 steps at 5e-5, falling to 0, move α by 0.03.
+        alpha_learning_rate: peak, for the α of ``tree_distance`` and the gates of
+            ``ancestor_heads``, new or loaded; that of the guide's other weights if not given. A
+            step of AdamW moves a single number by about the rate at most: 1,200 steps at 5e-5,
+            falling to 0, move α by 0.03.
         batch_tokens: the most tokens in a batch, padding included.
         gradient_accumulation_steps: batches whose gradients are averaged for one step.
         warmup_ratio: share of all steps in which the learning rate rises.

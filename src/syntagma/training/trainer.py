@@ -336,7 +336,7 @@ def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[
     """Group trainable parameters by learning rate and weight decay.
 
     There are rates for pretrained weights, new guides (by default that of the head) and the head,
-    and one for the α of guides if it is given.
+    and one for the α and the gates of guides if it is given.
     Weight decay applies only to matrices, not to biases and norms.
 
     Args:
@@ -371,9 +371,9 @@ def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[
             groups.setdefault((rate_of(name), parameter.ndim >= 2), []).append(parameter)
     if "alpha" in rates and "alpha" not in {rate for rate, _ in groups}:
         raise InputError(
-            f"training.alpha_learning_rate: expected a model that trains an α, as with guides: "
-            f"{{tree_distance: {{learn_alpha: true}}}}; got {settings.alpha_learning_rate:g} for "
-            f"one that trains none; omit it"
+            f"training.alpha_learning_rate: expected a model that trains an α or gates, as with "
+            f"guides: {{tree_distance: {{learn_alpha: true}}}}; got "
+            f"{settings.alpha_learning_rate:g} for one that trains none; omit it"
         )
     return [
         {
