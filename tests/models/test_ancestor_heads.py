@@ -288,6 +288,7 @@ def test_an_experiment_learns_from_trees_and_its_model_needs_none(tiny_encoder, 
     train(settings, tmp_path / "run")
     task = open_model(tmp_path / "run")
     assert task.parser_used() is None
+    assert "needs no parser now" in (tmp_path / "run" / "README.md").read_text(encoding="utf-8")
     assert not task.model.reads_syntax
     assert task.model.ancestor_heads.gates.abs().max() > 1e-3
     with pytest.raises(InputError, match=naming("random changes nothing")):

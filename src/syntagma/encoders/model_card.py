@@ -85,17 +85,17 @@ def read_card(card: CardSettings | Mapping[str, Any] | None) -> CardSettings:
     return card if isinstance(card, CardSettings) else build(CardSettings, card, where="card")
 
 
-def write_card(folder: Path, config: Any, kind: CardKind, card: CardSettings) -> None:
+def write_card(folder: Path, model: Any, card: CardSettings) -> None:
     """Write the card of a model, which has no name yet.
 
     Args:
         folder: the model's folder.
-        config: its configuration.
-        kind: what the cards of its class have in common.
+        model: the model (:class:`syntagma.encoders.model.SyntagmaModel`).
         card: what its author says.
     """
     from huggingface_hub import ModelCard, ModelCardData
 
+    config, kind = model.config, model.card_kind
     widget = [*card.widget] or ([dict(kind.widget)] if kind.widget else None)
     data = ModelCardData(
         license=card.license or None,
@@ -109,7 +109,7 @@ def write_card(folder: Path, config: Any, kind: CardKind, card: CardSettings) ->
         widget=widget,
         **_results(card, kind),
     )
-    text = "\n\n".join(_sections(config, kind, card))
+    text = "\n\n".join(_sections(model, card))
     content = ModelCard(f"---\n{data.to_yaml()}\n---\n\n{text}\n").content
     write_text(folder / README, content)
 
@@ -159,7 +159,8 @@ def _results(card: CardSettings, kind: CardKind) -> dict[str, Any]:
     return {"model_name": UNNAMED, "eval_results": results}
 
 
-def _sections(config: Any, kind: CardKind, card: CardSettings) -> list[str]:
+def _sections(model: Any, card: CardSettings) -> list[str]:
+    config, kind = model.config, model.card_kind
     base = hub_name(config.base)
     guides = " and ".join(f"`{guide}`" for guide in config.guides)
     about = [
@@ -177,7 +178,9 @@ def _sections(config: Any, kind: CardKind, card: CardSettings) -> list[str]:
         parts.append(card.text.strip())
     parts += ["## Use it", f"```python\n{kind.usage.replace(UNNAMED, ANYWHERE)}\n```"]
     if config.guides and config.parser:
-        parts.append(f"It was trained with the trees of `{config.parser}`, and is used with them.")
+        reads = {column for guide in model.guides for column in guide.columns}
+        then = "is used with them" if reads - {"domain"} else "needs no parser now"
+        parts.append(f"It was trained with the trees of `{config.parser}`, and {then}.")
     if card.metrics:
         rows = [f"| {metric} | {value:g} |" for metric, value in card.metrics.items()]
         parts += ["## Results", "\n".join(["| metric | score |", "|---|---|", *rows])]

@@ -182,4 +182,4 @@ def _write_card(model: Any, folder: Path, card: CardSettings, *, is_new: bool) -
     if not is_new and is_same and (source.folder / README).is_file():
         shutil.copyfile(source.folder / README, folder / README)
         return
-    write_card(folder, model.config, model.card_kind, card)
+    write_card(folder, model, card)

@@ -325,4 +325,4 @@ def _write_card(task: Task[Any, Any], metrics: dict[str, Any], folder: Path) -> 
             metrics={task.primary: float(score)},
             text=f"Its score ({task.primary}) is that on the data that also chose the best epoch.",
         )
-        write_card(folder, task.model.config, task.model.card_kind, card)
+        write_card(folder, task.model, card)
