@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +13,7 @@ from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.runs.folder import read_experiment
 from syntagma.runs.names import METRICS
+from syntagma.studies.result import write_plot
 from syntagma.studies.settings import choose_studies, read_studies
 from syntagma.studies.work import StudyRuns, compare_study, run_study
 from tests.builders import pairs
@@ -69,6 +71,9 @@ def test_values_are_chosen_on_other_data_and_shared_by_controls(study_file, tmp_
         assert trained.data.dev == (str(tmp_path / "data.jsonl"),)
 
     assert [pair.name for pair in found.pairs] == ["sg-net − random", "sg-net − plain"]
+    write_plot([found, replace(found, name="second")], tmp_path / "two.svg")
+    drawn = (tmp_path / "two.svg").read_text(encoding="utf-8")
+    assert [drawn.count(f">{text}<") for text in ("first", "second", "seeds")] == [1, 1, 1]
     assert all(pair.compared.shared_seeds == (1, 2) for pair in found.pairs)
     assert "not finished" not in found.table()
 
@@ -183,11 +188,14 @@ def test_a_wrong_setting_of_a_system_is_reported_before_training(study_file, tmp
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_plot_needs_one_study_and_a_list_draws_nothing(study_file, tmp_path):
+def test_a_plot_needs_one_metric_and_a_list_draws_nothing(study_file, tmp_path):
     study_file.write_text(
-        study_file.read_text() + study_file.read_text().replace("first", "second")
+        study_file.read_text()
+        + study_file.read_text().replace("first", "second")
+        + "  metric: f1\n"
     )
     command = ["study", str(study_file), "--plot", str(tmp_path / "plot.svg")]
-    assert says(str(CliRunner().invoke(app, command).exception), "--plot one study")
+    assert says(str(CliRunner().invoke(app, command).exception), "--plot metric first second")
+    assert not (tmp_path / "runs").exists()
     found = CliRunner().invoke(app, [*command, "--list"]).exception
     assert says(str(found), "--list omit --plot")

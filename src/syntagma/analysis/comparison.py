@@ -12,7 +12,9 @@ from syntagma.drawing.svg import escape
 from syntagma.drawing.tables import aligned, html_table, markdown, signed, spread
 from syntagma.reprs import brief, counted, quoted
 
-OVER = ("seeds", "examples", "both")
+BOTH = "both"
+
+OVER = ("seeds", "examples", BOTH)
 """What an interval is over: what varies, and would be different another time."""
 
 

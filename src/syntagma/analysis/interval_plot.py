@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagma.analysis.comparison import ComparedSystem, Comparison
+from syntagma.analysis.comparison import BOTH, ComparedSystem, Comparison
 from syntagma.drawing.intervals import DrawnInterval, draw_intervals
 from syntagma.drawing.plotting import draw_panels, shortened, shown_name
 from syntagma.errors import InputError
@@ -33,35 +33,52 @@ def write_intervals(comparison: Comparison, out: str | Path) -> None:
         )
     control = shown_name(shortened(comparison.systems[0].name))
     rows = [(system.name, system) for system in comparison.others]
-    draw_comparisons(rows, f"Δ {comparison.metric} from {control}", out)
+    draw_comparisons([("", rows)], f"Δ {comparison.metric} from {control}", out)
 
 
-def draw_comparisons(
-    rows: Sequence[tuple[str, ComparedSystem]], label: str, out: str | Path
-) -> None:
-    """Plot a row for each difference of a system from its control.
+Rows = Sequence[tuple[str, ComparedSystem]]
+"""The names of the rows of a panel, and the system of each."""
+
+
+def draw_comparisons(panels: Sequence[tuple[str, Rows]], label: str, out: str | Path) -> None:
+    """Plot a row for each difference of a system from its control, in one panel or several.
+
+    A single panel has all intervals. Several have only that for other seeds and other examples in
+    rows that have it.
 
     Args:
-        rows: name of each row, and the system.
+        panels: title and rows of each panel.
         label: of the axis of differences.
         out: path of the figure; its suffix gives the format.
 
     Raises:
-        InputError: there are no rows, or the figure cannot be written.
+        InputError: a panel has no rows, or the figure cannot be written.
         MissingExtraError: ``matplotlib`` is not installed.
     """
-    if not rows:
-        raise InputError(f"{out}: there are no comparisons to draw yet; finish some runs first")
+    for title, rows in panels:
+        if not rows:
+            of = f"{title}: " if title else ""
+            raise InputError(
+                f"{out}: {of}there are no comparisons to draw yet; finish some runs first"
+            )
+    is_single = len(panels) == 1
 
-    def draw(axis: Any, drawn: Sequence[tuple[str, ComparedSystem]]) -> tuple[str, str]:
-        draw_intervals(axis, [(name, _intervals(system)) for name, system in drawn])
+    def draw(axis: Any, panel: tuple[str, Rows]) -> tuple[str, str]:
+        title, rows = panel
+        axis.set_title(title)
+        drawn = [(name, _intervals(system, every=is_single)) for name, system in rows]
+        draw_intervals(axis, drawn)
         return label, ""
 
-    draw_panels([rows], draw, out, height=max(1.6, 1.0 + HEIGHT * len(rows)))
+    most = max(len(rows) for _, rows in panels)
+    height = HEIGHT if is_single else HEIGHT / 2
+    draw_panels(panels, draw, out, height=max(1.6, 1.0 + height * most))
 
 
-def _intervals(system: ComparedSystem) -> dict[str, DrawnInterval]:
+def _intervals(system: ComparedSystem, *, every: bool) -> dict[str, DrawnInterval]:
+    kept = system.intervals if every or BOTH not in system.intervals else (BOTH,)
     return {
         over: DrawnInterval(system.difference, each.low, each.high, each.detectable)
         for over, each in system.intervals.items()
+        if over in kept
     }

@@ -261,7 +261,7 @@ def study(
         Path | None,
         typer.Option(
             callback=check_picture,
-            help="Draw the differences of one study: a .svg, .pdf or .png file.",
+            help="Draw the differences, a panel for each study: a .svg, .pdf or .png file.",
         ),
     ] = None,
     json_file: JsonFile = None,
@@ -273,6 +273,7 @@ def study(
     same command again to continue; several processes can share the work.
     """
     print_utf8()
+    from syntagma.studies.result import write_plot
     from syntagma.studies.settings import choose_studies, read_studies
     from syntagma.studies.work import StudyRuns, compare_study, run_study
 
@@ -286,8 +287,12 @@ def study(
             for line in StudyRuns(each, folder).lines():
                 show(line)
         return
-    if plot is not None and len(studies) != 1:
-        raise InputError("--plot draws one study; name it after the file")
+    metrics = {each.metric: each.name for each in studies}
+    if plot is not None and len(metrics) > 1:
+        found_metrics = " and ".join(f"{of or 'another'} ({name})" for of, name in metrics.items())
+        raise InputError(
+            f"--plot: draws studies that compare one metric, got {found_metrics}; name some of them"
+        )
     results = []
     for each in studies:
         found = (
@@ -298,4 +303,4 @@ def study(
         results.append(found)
     write_json_file(json_file, {found.name: found.to_dict() for found in results})
     if plot is not None:
-        results[0].write_plot(plot)
+        write_plot(results, plot)

@@ -173,15 +173,23 @@ class StudyResult:
         if fewest < self.seeds:
             yield f"not finished: {fewest} of {self.seeds} seeds in some comparison"
 
-    def write_plot(self, path: Path) -> None:
-        """Plot the intervals of all comparisons.
 
-        Raises:
-            InputError: no comparison has runs, or the figure cannot be written.
-            MissingExtraError: ``matplotlib`` is not installed.
-        """
-        rows = [(pair.name, pair.compared) for pair in self.pairs]
-        draw_comparisons(rows, f"Δ {self.metric}", path)
+def write_plot(results: Sequence[StudyResult], path: Path) -> None:
+    """Plot the intervals of all comparisons; of several studies, a panel each.
+
+    Args:
+        results: of studies with the same metric.
+        path: of the figure; its suffix gives the format.
+
+    Raises:
+        InputError: a study has no comparisons with runs, or the figure cannot be written.
+        MissingExtraError: ``matplotlib`` is not installed.
+    """
+    panels = [
+        (found.name if len(results) > 1 else "", [(of.name, of.compared) for of in found.pairs])
+        for found in results
+    ]
+    draw_comparisons(panels, f"Δ {results[0].metric}", path)
 
 
 def _rows(pair: StudyPair) -> Iterator[list[str]]:
