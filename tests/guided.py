@@ -59,3 +59,17 @@ def whole_batch() -> dict[str, torch.Tensor]:
         "parent": parent,
         "relation": parent + 1,
     }
+
+
+def padded_batch() -> dict[str, torch.Tensor]:
+    """Return :func:`whole_batch` with a second row that is shorter and padded."""
+    found = {name: column.clone() for name, column in whole_batch().items()}
+    found["attention_mask"][1, 6:] = 0
+    for name in ("word", "sentence"):
+        found[name][1, 6:] = -1
+    return found
+
+
+def plain(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return what an encoder without guides reads of a batch."""
+    return {name: tensors[name] for name in ("input_ids", "attention_mask")}

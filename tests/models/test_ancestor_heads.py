@@ -10,7 +10,7 @@ import torch
 from syntagma.encoders.sites import SITES, layers
 from syntagma.errors import InputError
 from syntagma.evaluation import open_model
-from syntagma.models.ancestor_heads import LOWEST, parent_loss
+from syntagma.models.ancestor_heads import LOWEST, TaughtHeads, parent_loss
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.guides import GUIDES
 from syntagma.models.observe import observe
@@ -19,24 +19,11 @@ from syntagma.training.run import train
 from syntagma.training.trainer import parameter_groups
 from tests.builders import experiment, pairs
 from tests.conftest import SUPPORTED
-from tests.guided import ADDING, NOT_ADDING, guided, whole_batch
+from tests.guided import ADDING, NOT_ADDING, guided, padded_batch, plain
 from tests.messages import naming
 
 PARENTS = [None, 0, 1, 2, 3, 0, 5, 5, None]
-"""Place of the parent of each piece of :func:`whole_batch`; of roots the special token's."""
-
-
-def inputs():
-    """Two sentences, a chain and a flat tree; the second row is shorter and padded."""
-    batch = {name: column.clone() for name, column in whole_batch().items()}
-    batch["attention_mask"][1, 6:] = 0
-    for name in ("word", "sentence"):
-        batch[name][1, 6:] = -1
-    return batch
-
-
-def plain(batch):
-    return {name: batch[name] for name in ("input_ids", "attention_mask")}
+"""Place of the parent of each piece of :func:`padded_batch`; of roots the special token's."""
 
 
 def heads(model_type="bert", *, gate=0.0, **settings):
@@ -70,7 +57,7 @@ def parents_of(model, batch):
 @pytest.mark.parametrize("model_type", ADDING)
 def test_a_new_guide_changes_nothing_and_a_trained_one_does(model_type):
     """Bit for bit, with fused attention and with explicit weights, which then agree; no trees."""
-    model, batch = heads(model_type), inputs()
+    model, batch = heads(model_type), padded_batch()
     seen = batch["attention_mask"].bool()
     after = []
     for attention in (None, "eager"):
@@ -90,7 +77,7 @@ def test_a_new_guide_changes_nothing_and_a_trained_one_does(model_type):
 @pytest.mark.parametrize("attend_to", ["parent", "children", "ancestors"])
 def test_the_heads_are_weighted_by_powers_of_the_probability(attend_to):
     """softmax(s + g log p) = softmax(s) · p^g, normalised; the other heads are as before."""
-    batch = inputs()
+    batch = padded_batch()
     before = observe(heads(), plain(batch)).layers[1]
     model = heads(gate=0.7, attend_to=attend_to, n_heads=2, layer=2)
     found = observe(model, plain(batch)).layers[1]
@@ -110,7 +97,7 @@ def test_the_heads_are_weighted_by_powers_of_the_probability(attend_to):
 
 
 def test_the_loss_is_that_of_the_parents():
-    batch, model = inputs(), heads(gate=0.3)
+    batch, model = padded_batch(), heads(gate=0.3)
     chosen = [
         -parents_of(model, batch)[row, place, parent].log()
         for row, length in ((0, 9), (1, 6), (2, 9))
@@ -121,6 +108,18 @@ def test_the_loss_is_that_of_the_parents():
     assert len(chosen) == 7 + 5 + 7
     learning(model).trunk.eval()  # without dropout
     torch.testing.assert_close(model(**batch).guide_loss, expected)
+
+
+def test_the_loss_of_a_layer_that_is_used_twice_counts_once(monkeypatch):
+    monkeypatch.setattr(TaughtHeads, "forward", one_more_each_time(TaughtHeads.forward))
+    model = learning(heads("albert"))
+    assert model(**padded_batch()).guide_loss.item() == 1.5
+
+
+def one_more_each_time(compute):
+    """Let the guide return the losses 1, 2, …"""
+    losses = iter(torch.arange(1.0, 9.0))
+    return lambda *arguments, **options: compute(*arguments, **options)._replace(loss=next(losses))
 
 
 def test_all_pieces_of_a_word_have_its_parent_and_any_piece_of_the_parent_will_do():
@@ -145,7 +144,7 @@ def test_a_parent_that_was_cut_off_is_not_learned():
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_the_loss_teaches_who_the_parents_are(precision):
-    model, batch = learning(heads(n_heads=1)), inputs()
+    model, batch = learning(heads(n_heads=1)), padded_batch()
     optimizer = torch.optim.Adam(model.ancestor_heads.parameters(), lr=1e-2)
     for _ in range(60):
         optimizer.zero_grad()
@@ -164,7 +163,7 @@ def test_the_loss_teaches_who_the_parents_are(precision):
 @pytest.mark.parametrize("is_new", [False, True])
 @pytest.mark.parametrize("training", [False, True])
 def test_trees_are_read_only_to_learn_from_them(is_new, training):
-    model, batch = heads().train(training), inputs()
+    model, batch = heads().train(training), padded_batch()
     model.learns_trees = is_new
     assert model.syntax_columns == (("enter", "exit", "depth", "word") if is_new else ())
     assert model.reads_trees == is_new
@@ -181,7 +180,7 @@ def test_without_a_weight_no_trees_are_needed(tiny_encoder):
     guides = {"ancestor_heads": {"loss_weight": 0}}
     model = GuidedEncoder.from_encoder(tiny_encoder, guides=guides).train()
     assert not model.reads_syntax
-    found = model(**plain(inputs()))
+    found = model(**plain(padded_batch()))
     assert found.guide_loss is None
     found.last_hidden_state.square().sum().backward()
     assert model.ancestor_heads.gates.grad.any()
@@ -189,7 +188,7 @@ def test_without_a_weight_no_trees_are_needed(tiny_encoder):
 
 def test_the_gradient_of_the_task_reaches_the_gates():
     model = learning(heads())
-    found = model(**inputs())
+    found = model(**padded_batch())
     (found.with_guide_loss(found.last_hidden_state.square().mean())).backward()
     assert all(part.grad.any() for part in model.ancestor_heads.parameters())
 
@@ -201,7 +200,7 @@ def test_recomputed_layers_get_the_same_gradients():
         if recompute:
             model.gradient_checkpointing_enable()
         torch.manual_seed(5)
-        output = model(**inputs())
+        output = model(**padded_batch())
         output.with_guide_loss(output.last_hidden_state.square().mean()).backward()
         found.append([part.grad for part in model.parameters() if part.grad is not None])
     assert len(found[0]) == len(found[1])
@@ -210,7 +209,7 @@ def test_recomputed_layers_get_the_same_gradients():
 
 
 def test_padding_changes_nothing():
-    model, batch = heads(gate=1.0), inputs()
+    model, batch = heads(gate=1.0), padded_batch()
     alone = {name: column[1:2, :6] for name, column in batch.items()}
     with torch.no_grad():
         found = model(**plain(batch)).last_hidden_state[1:2, :6]
@@ -220,7 +219,7 @@ def test_padding_changes_nothing():
 
 @pytest.mark.parametrize("other", [name for name in GUIDES if name != "ancestor_heads"])
 def test_it_acts_together_with_every_other_guide(other):
-    batch = inputs() | {"domain": torch.tensor([0] * 5 + [1] * 4).expand(3, 9)}
+    batch = padded_batch() | {"domain": torch.tensor([0] * 5 + [1] * 4).expand(3, 9)}
     alone, both = guided("bert", **{other: {}}), guided("bert", ancestor_heads={}, **{other: {}})
     both.load_state_dict(alone.state_dict(), strict=False)
     with torch.no_grad():
@@ -271,8 +270,8 @@ def test_saving_and_loading_changes_nothing(tiny_encoder, tmp_path):
     again = GuidedEncoder.from_pretrained(tmp_path)
     assert not again.reads_syntax
     with torch.no_grad():
-        expected = model.eval()(**plain(inputs())).last_hidden_state
-        assert torch.equal(again(**plain(inputs())).last_hidden_state, expected)
+        expected = model.eval()(**plain(padded_batch())).last_hidden_state
+        assert torch.equal(again(**plain(padded_batch())).last_hidden_state, expected)
     # A new model on the saved one keeps what the heads have learned, and learns more.
     new = GuidedEncoder.from_encoder(str(tmp_path), guides=guides)
     assert new.pretrained_keys >= {"ancestor_heads.gates", "ancestor_heads.as_head.weight"}

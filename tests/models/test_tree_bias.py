@@ -20,7 +20,7 @@ from syntagma.training.run import train
 from syntagma.training.trainer import parameter_groups
 from tests.builders import experiment, pairs
 from tests.conftest import SUPPORTED, tiny_config
-from tests.guided import ADDING, NOT_ADDING, guided, whole_batch
+from tests.guided import ADDING, NOT_ADDING, guided, padded_batch, plain
 from tests.messages import naming
 
 COLUMNS = ("enter", "exit", "depth", "sentence", "word", "parent")
@@ -29,19 +29,6 @@ COLUMNS = ("enter", "exit", "depth", "sentence", "word", "parent")
 def types_of(batch, *, labels=False):
     names = (*COLUMNS, "relation") if labels else COLUMNS
     return pair_types(*(batch[name] for name in names))
-
-
-def inputs():
-    """Two sentences; the second row is shorter and padded, the third one has one word less."""
-    batch = {name: column.clone() for name, column in whole_batch().items()}
-    batch["attention_mask"][1, 6:] = 0
-    for name in ("word", "sentence"):
-        batch[name][1, 6:] = -1
-    return batch
-
-
-def plain(batch):
-    return {name: batch[name] for name in ("input_ids", "attention_mask")}
 
 
 def trained(model, std=1.0):
@@ -55,7 +42,7 @@ def trained(model, std=1.0):
 @pytest.mark.parametrize("model_type", ADDING)
 def test_a_new_guide_changes_nothing_and_a_trained_one_does(model_type):
     """Bit for bit, with fused attention and with explicit weights, which then agree."""
-    model, batch = guided(model_type, tree_bias={"labels": True}), inputs()
+    model, batch = guided(model_type, tree_bias={"labels": True}), padded_batch()
     seen = batch["attention_mask"].bool()
     after = []
     for attention in (None, "eager"):
@@ -73,7 +60,7 @@ def test_a_new_guide_changes_nothing_and_a_trained_one_does(model_type):
 @pytest.mark.parametrize("model_type", ["albert", "bert", "distilbert", "mpnet", "roberta"])
 def test_training_starts_from_the_states_of_the_plain_encoder(model_type):
     """Bit for bit: with gradients of the bias, attention in the forward pass stays fused."""
-    model, batch = guided(model_type, tree_bias={}), inputs()
+    model, batch = guided(model_type, tree_bias={}), padded_batch()
     found, expected = model(**batch).last_hidden_state, model.trunk(**plain(batch))[0]
     assert found.requires_grad
     assert torch.equal(found, expected)
@@ -82,7 +69,7 @@ def test_training_starts_from_the_states_of_the_plain_encoder(model_type):
 @pytest.mark.parametrize("model_type", ADDING)
 def test_attention_of_the_first_layer_is_weighted_by_the_exponential_of_the_bias(model_type):
     """softmax(s + b) = softmax(s) · exp(b), normalised; whatever else is part of the scores s."""
-    model, batch = guided(model_type, tree_bias={}), inputs()
+    model, batch = guided(model_type, tree_bias={}), padded_batch()
     try:
         before = observe(model, batch).layers[0]
     except InputError as error:  # ModernBERT's of early versions of Transformers.
@@ -99,7 +86,7 @@ def test_attention_of_the_first_layer_is_weighted_by_the_exponential_of_the_bias
 
 @torch.no_grad()
 def test_every_layer_of_bert_computes_the_formula():
-    model, batch = trained(guided("bert", tree_bias={})), inputs()
+    model, batch = trained(guided("bert", tree_bias={})), padded_batch()
     read = []
     for layer in layers(model.trunk, SITES["bert"]):
         layer.register_forward_pre_hook(lambda _, arguments: read.append(arguments[0]))
@@ -124,7 +111,7 @@ def test_every_layer_of_bert_computes_the_formula():
 @pytest.mark.parametrize("model_type", ["bert", "mpnet", "albert", "modernbert"])
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_only_types_that_occur_get_gradients(model_type, precision):
-    model, batch = guided(model_type, tree_bias={"labels": True}).train(), inputs()
+    model, batch = guided(model_type, tree_bias={"labels": True}).train(), padded_batch()
     with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16"):
         states = model(**batch).last_hidden_state
     (states.float() * torch.linspace(-1, 1, states.numel()).view_as(states)).sum().backward()
@@ -135,7 +122,7 @@ def test_only_types_that_occur_get_gradients(model_type, precision):
 
 
 def test_gradients_agree_with_differences():
-    model, batch = trained(guided("bert", tree_bias={})).double(), inputs()
+    model, batch = trained(guided("bert", tree_bias={})).double(), padded_batch()
     model.set_attn_implementation("eager")
     table = model.tree_bias.table
     weights = torch.linspace(-1, 1, 3 * 9 * 32).view(3, 9, 32).double()
@@ -157,7 +144,7 @@ def test_gradients_agree_with_differences():
 
 
 def test_padding_and_other_texts_of_a_batch_change_nothing():
-    model, batch = trained(guided("bert", tree_bias={})), inputs()
+    model, batch = trained(guided("bert", tree_bias={})), padded_batch()
     alone = {name: column[1:2, :6] for name, column in batch.items()}
     with torch.no_grad():
         found = model(**batch).last_hidden_state[1:2, :6]
@@ -168,7 +155,7 @@ def test_padding_and_other_texts_of_a_batch_change_nothing():
     "other", [name for name in GUIDES if name != "tree_bias"], ids=lambda name: name
 )
 def test_it_acts_together_with_every_other_guide(other):
-    batch = inputs() | {"domain": torch.tensor([0] * 5 + [1] * 4).expand(3, 9)}
+    batch = padded_batch() | {"domain": torch.tensor([0] * 5 + [1] * 4).expand(3, 9)}
     alone, both = guided("bert", **{other: {}}), guided("bert", tree_bias={}, **{other: {}})
     own = {**alone.state_dict(), "tree_bias.table": both.tree_bias.table}
     both.load_state_dict(own)
@@ -203,7 +190,7 @@ def test_shared_layers_have_the_same_bias():
     trained(one)
     with torch.no_grad():
         both.tree_bias.table.copy_(one.tree_bias.table.expand(2, -1, -1))
-        batch = inputs()
+        batch = padded_batch()
         found = one(**batch).last_hidden_state
         assert torch.equal(found, both(**batch).last_hidden_state)
 
@@ -221,7 +208,7 @@ def test_attention_that_adds_no_mask_is_refused():
     model = guided("bert", tree_bias={})
     model.trunk.config._attn_implementation = "flash_attention_2"
     with pytest.raises(InputError, match=message):
-        model(**inputs())
+        model(**padded_batch())
     assert all(not layer._forward_pre_hooks for layer in model.encoder.encoder.layer)
     config = tiny_config("bert")
     config._attn_implementation = "flash_attention_2"
@@ -231,7 +218,7 @@ def test_attention_that_adds_no_mask_is_refused():
 
 
 def test_missing_syntax_is_reported():
-    batch = inputs()
+    batch = padded_batch()
     del batch["relation"]
     with pytest.raises(InputError, match=naming("relation preset none")):
         guided("bert", tree_bias={"labels": True})(**batch)
@@ -240,7 +227,10 @@ def test_missing_syntax_is_reported():
 
 def test_saving_and_loading_changes_nothing(tiny_encoder, tmp_path):
     guides = {"tree_bias": {"labels": True, "share_layers": True}}
-    model, batch = trained(GuidedEncoder.from_pretrained(tiny_encoder, guides=guides)), inputs()
+    model, batch = (
+        trained(GuidedEncoder.from_pretrained(tiny_encoder, guides=guides)),
+        padded_batch(),
+    )
     model.save_pretrained(tmp_path)
     again = GuidedEncoder.from_pretrained(tmp_path)
     assert again.tree_bias.settings == model.tree_bias.settings
@@ -262,7 +252,7 @@ def test_recomputed_layers_get_the_same_gradients():
         if recompute:
             model.gradient_checkpointing_enable()
         torch.manual_seed(5)
-        model(**inputs()).last_hidden_state.square().mean().backward()
+        model(**padded_batch()).last_hidden_state.square().mean().backward()
         found.append(model.tree_bias.table.grad)
     assert torch.equal(*found)
     assert found[0].any()

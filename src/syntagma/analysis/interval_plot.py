@@ -43,8 +43,8 @@ Rows = Sequence[tuple[str, ComparedSystem]]
 def draw_comparisons(panels: Sequence[tuple[str, Rows]], label: str, out: str | Path) -> None:
     """Plot a row for each difference of a system from its control, in one panel or several.
 
-    A single panel has all intervals. Several have only that for other seeds and other examples in
-    rows that have it.
+    A single panel shows all intervals of a row. Several panels show only the interval over both
+    seeds and examples, where a row has one.
 
     Args:
         panels: title and rows of each panel.

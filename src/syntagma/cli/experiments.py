@@ -291,7 +291,8 @@ def study(
     if plot is not None and len(metrics) > 1:
         found_metrics = " and ".join(f"{of or 'another'} ({name})" for of, name in metrics.items())
         raise InputError(
-            f"--plot: draws studies that compare one metric, got {found_metrics}; name some of them"
+            f"--plot: draws studies that compare one metric, got {found_metrics}; name those of "
+            f"one metric after the file"
         )
     results = []
     for each in studies:

@@ -179,8 +179,12 @@ def _sections(model: Any, card: CardSettings) -> list[str]:
     parts += ["## Use it", f"```python\n{kind.usage.replace(UNNAMED, ANYWHERE)}\n```"]
     if config.guides and config.parser:
         reads = {column for guide in model.guides for column in guide.columns}
-        then = "is used with them" if reads - {"domain"} else "needs no parser now"
-        parts.append(f"It was trained with the trees of `{config.parser}`, and {then}.")
+        trees = f"It was trained with the trees of `{config.parser}`, and"
+        # Words, sentences and the order of two texts are known without trees.
+        if reads - {"domain", "word", "sentence"}:
+            parts.append(f"{trees} is used with them.")
+        elif any(guide.taught for guide in model.guides):
+            parts.append(f"{trees} needs no parser now.")
     if card.metrics:
         rows = [f"| {metric} | {value:g} |" for metric, value in card.metrics.items()]
         parts += ["## Results", "\n".join(["| metric | score |", "|---|---|", *rows])]

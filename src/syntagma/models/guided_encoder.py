@@ -25,7 +25,7 @@ from syntagma.errors import InputError
 from syntagma.models.active_copy import active_copy
 from syntagma.models.guide import Guide, StateGuide, Syntax
 from syntagma.models.guides import GUIDES, preset_on, read_guides, resolve_guides
-from syntagma.models.inside import act_inside, guided_inside, respect_hooks
+from syntagma.models.inside import act_inside, guided_inside, respect_hooks, total_loss
 from syntagma.models.outputs import GuidedStates, States
 from syntagma.models.turns import turns_of
 
@@ -357,7 +357,7 @@ class GuidedEncoder(SyntagmaModel):
             hidden_states=layers,
             attentions=None if weights is None else tuple(weights),
             observed=observed,
-            guide_loss=torch.stack(losses).sum() if losses else None,
+            guide_loss=total_loss(losses),
         )
 
     @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
+import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
@@ -20,6 +21,19 @@ from syntagma.models.guide import (
     Syntax,
 )
 
+Losses = dict[str, list[Tensor]]
+"""What each guide learns from trees, by its name, for each use of its layer."""
+
+
+def total_loss(losses: Losses) -> Tensor | None:
+    """Return the sum over guides; ``None`` without any.
+
+    A layer that is used several times (ALBERT) counts once, with the mean of its losses.
+    """
+    if not losses:
+        return None
+    return torch.stack([torch.stack(uses).mean() for uses in losses.values()]).sum()
+
 
 def act_inside(guides: Sequence[Guide]) -> bool:
     """Whether one of the guides acts inside of the encoder, and thus needs hooks."""
@@ -30,7 +44,7 @@ def act_inside(guides: Sequence[Guide]) -> bool:
 @contextmanager
 def guided_inside(
     encoder: nn.Module, model_type: str, guides: Sequence[Guide], syntax: Syntax, *, teach: bool
-) -> Iterator[list[Tensor]]:
+) -> Iterator[Losses]:
     """Let guides act inside of an encoder, inside a ``with`` block.
 
     Args:
@@ -41,12 +55,12 @@ def guided_inside(
         teach: whether guides that learn from trees are to compute their losses.
 
     Yields:
-        A list that contains these losses once the encoder has run.
+        A dictionary that contains these losses once the encoder has run.
 
     Raises:
         InputError: the encoder has no such sites, or a tensor that a guide reads is missing.
     """
-    losses: list[Tensor] = []
+    losses: Losses = {}
     if not act_inside(guides):
         yield losses
         return
@@ -123,7 +137,7 @@ def _guide_scores(
     sites: Sites,
     guides: Sequence[Guide],
     syntax: Syntax,
-    losses: list[Tensor],
+    losses: Losses,
     *,
     teach: bool,
 ) -> Iterator[RemovableHandle]:
@@ -132,7 +146,7 @@ def _guide_scores(
     def bias(states: Tensor, *, guide: ScoreGuide) -> Tensor:
         found = guide(states, syntax, teach=teach)
         if found.loss is not None:
-            losses.append(found.loss)
+            losses.setdefault(guide.name, []).append(found.loss)
         return found.bias
 
     for guide in guides:
