@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
+from syntagma.analysis.significance import holm
 from syntagma.cli import app
 from syntagma.errors import InputError
 from syntagma.files import read_json
@@ -103,6 +104,8 @@ def test_p_values_are_corrected_over_all_pairs_of_a_study(study_file, tmp_path):
     for pair in found.pairs:
         for over, interval in pair.compared.intervals.items():
             assert pair.compared.corrected[over] >= interval.p_value
+    for_all = holm([pair.compared.p_value for pair in found.pairs])
+    assert [pair.compared.p_holm for pair in found.pairs] == for_all
     assert str(tmp_path) not in json.dumps(found.to_dict())
     rows = found.to_dict()["comparisons"]
     assert [(row["system"], row["control"]) for row in rows] == [

@@ -132,7 +132,7 @@ def compare_systems(
     return replace(
         alone,
         test=_test_in_words(metric, pairings) + signature,
-        systems=(_means(baseline), *_corrected(compared)),
+        systems=(_means(baseline), *correct(compared)),
         cluster=clusters.kind,
         n_clusters=clusters.number,
         n_resamples=n_resamples,
@@ -141,19 +141,13 @@ def compare_systems(
     )
 
 
-def _corrected(compared: Sequence[ComparedSystem]) -> list[ComparedSystem]:
-    """Correct the p-values of each test for the number of comparisons with the baseline."""
-    papers = holm([system.p_value for system in compared if system.p_value is not None])
-    found = [replace(each, p_holm=p) for each, p in zip(compared, papers, strict=True)]
-    return correct_intervals(found)
-
-
-def correct_intervals(compared: Sequence[ComparedSystem]) -> list[ComparedSystem]:
-    """Correct the p-values of intervals for the number of comparisons, for each kind of interval.
+def correct(compared: Sequence[ComparedSystem]) -> list[ComparedSystem]:
+    """Correct all p-values for the number of comparisons, those of each test for themselves.
 
     Args:
         compared: the comparisons of one family.
     """
+    papers = iter(holm([each.p_value for each in compared if each.p_value is not None]))
     corrected: list[dict[str, float]] = [{} for _ in compared]
     for over in OVER:
         # A comparison whose interval is undefined is of the family too, as one without a finding.
@@ -162,7 +156,10 @@ def correct_intervals(compared: Sequence[ComparedSystem]) -> list[ComparedSystem
         for place, interval in enumerate(intervals):
             if interval is not None:
                 corrected[place][over] = p_values[place]
-    return [replace(each, corrected=of) for each, of in zip(compared, corrected, strict=True)]
+    return [
+        replace(each, p_holm=None if each.p_value is None else next(papers), corrected=of)
+        for each, of in zip(compared, corrected, strict=True)
+    ]
 
 
 def _notes(clusters: Clusters, compared: Sequence[ComparedSystem]) -> tuple[str, ...]:

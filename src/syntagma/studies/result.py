@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagma.analysis.compare import correct_intervals
+from syntagma.analysis.compare import correct
 from syntagma.analysis.comparison import OVER, ComparedSystem, Comparison, show_p
 from syntagma.analysis.interval_plot import draw_comparisons
 from syntagma.drawing.tables import aligned, signed, spread
@@ -100,7 +100,7 @@ class StudyResult:
             compared: system, control, and their comparison, the control first in it.
             chosen: what was chosen for each system.
         """
-        corrected = correct_intervals([comparison.others[0] for _, _, comparison in compared])
+        corrected = correct([comparison.others[0] for _, _, comparison in compared])
         pairs = [
             StudyPair(system, control, comparison.systems[0], other)
             for (system, control, comparison), other in zip(compared, corrected, strict=True)
