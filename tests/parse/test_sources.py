@@ -31,6 +31,7 @@ from syntagma.parse.sources.given_words import GivenWordsSource
 from syntagma.parse.sources.load import load_parser, load_source
 from syntagma.parse.sources.treebank import TreebankSource
 from syntagma.parse.trees import are_trees
+from syntagma.parse.universal_tags import UPOS_TAGS
 from syntagma.syntax.encode import encode_texts
 from syntagma.text.conllu import TreebankSentence, format_conllu
 from syntagma.text.sentence import Parse, Sentence
@@ -79,22 +80,32 @@ def test_random_trees_are_uniform():
     counts = collections.Counter()
     sentence = Sentence.from_words(["one", "two", "three"])
     for seed in range(1800):
-        counts[RandomTreeSource(seed)._heads(sentence)] += 1
+        counts[RandomTreeSource(seed)._drawn(sentence).heads] += 1
     assert len(counts) == 9
     assert all(is_tree(heads) for heads in counts)
     # The expected count is 200, with a standard deviation of 13.3.
     assert max(abs(count - 200) for count in counts.values()) < 60
     other = Sentence.from_words(["one", "two", "four"])
     assert any(
-        RandomTreeSource(seed)._heads(sentence) != RandomTreeSource(seed)._heads(other)
+        RandomTreeSource(seed)._drawn(sentence).heads != RandomTreeSource(seed)._drawn(other).heads
         for seed in range(9)
     )
+
+
+def test_random_tags_are_uniform_and_of_both_sets():
+    sentence = Sentence.from_words([f"w{place}" for place in range(9000)])
+    parse = RandomTreeSource(1)._drawn(sentence)
+    for tags, known in ((parse.xpos, PENN_TAGS), (parse.upos, UPOS_TAGS)):
+        counts = collections.Counter(tags)
+        assert counts.keys() == set(known)
+        expected = len(tags) / len(known)
+        assert max(abs(count - expected) for count in counts.values()) < 5 * expected**0.5
 
 
 @given(st.integers(0, 30), st.sampled_from([0.0, 0.2, 0.5, 1.0]), st.integers(0, 5))
 def test_noise_replaces_the_requested_share_of_heads_and_leaves_a_tree(n_words, share, seed):
     sentence = Sentence.from_words([f"w{index}" for index in range(n_words)])
-    parse = Parse(sentence, RandomTreeSource(seed)._heads(sentence))
+    parse = RandomTreeSource(seed)._drawn(sentence)
     noisy = replace_heads(parse, share, np.random.default_rng(seed))
     assert is_tree(noisy.heads)
     moved = sum(old != new for old, new in zip(parse.heads, noisy.heads, strict=True))
@@ -109,10 +120,15 @@ def test_noise_replaces_the_requested_share_of_heads_and_leaves_a_tree(n_words, 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_tags_are_replaced_by_other_tags_and_the_tree_is_kept(share, ferry):
     noisy = replace_tags(ferry, share, np.random.default_rng(4))
-    changed = [old != new for old, new in zip(ferry.xpos, noisy.xpos, strict=True)]
+    changed, changed_upos = (
+        [old != new for old, new in zip(before, after, strict=True)]
+        for before, after in ((ferry.xpos, noisy.xpos), (ferry.upos, noisy.upos))
+    )
     assert sum(changed) == round(share * 10)
+    assert changed_upos == changed
     assert set(noisy.xpos) - set(ferry.xpos) <= set(PENN_TAGS)
-    assert (noisy.heads, noisy.upos) == (ferry.heads, ferry.upos)
+    assert set(noisy.upos) - set(ferry.upos) <= set(UPOS_TAGS)
+    assert noisy.heads == ferry.heads
     chain = Parse(ferry.sentence, ChainSource()._heads(10))
     assert replace_tags(chain, share, np.random.default_rng(4)) == chain
 
@@ -146,8 +162,8 @@ def test_noise_is_added_to_a_treebank(tmp_path, ferry):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("noisy:1.5:linear", "heads 0 1 1.5"),
-        ("noisy_tags:-1:linear", "tags 0 1 -1.0"),
+        ("noisy:1.5:linear", "heads 0 1 noisy 1.5"),
+        ("noisy_tags:-1:linear", "tags 0 1 noisy_tags -1"),
         ("noisy:0.2,-1:linear", "noisy:0.2,-1:linear 0 1 noisy:0.2,7:default-parser"),
         ("noisy:half:linear", "noisy:half:linear 0 1 noisy:0.2,7:default-parser half"),
         ("noisy:0.5", "noisy:0.5 noisy:SHARE:SOURCE"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 import torch
 
@@ -19,8 +21,8 @@ from tests.conftest import SENTENCES
 from tests.messages import naming
 
 CONTROLS = {
-    "random": "random:0",
-    "random:4": "random:4",
+    "random": "random2:0",
+    "random:4": "random2:4",
     "linear": "linear:left",
     "noisy:0.5:linear": "noisy2:0.5:0:linear:left",
 }
@@ -71,13 +73,28 @@ def logits(folder, data, parser="") -> torch.Tensor:
 
 def test_other_trees_give_other_scores_in_training_and_in_scoring(trained, data):
     system, runs = trained
-    scored = [logits(runs["linear"], data, parser) for parser in CONTROLS]
-    of_each_run = [logits(folder, data, "linear") for folder in runs.values()]
+    # The vectors of tags that were never seen in training are zero.
+    scored = [logits(runs["random"], data, parser) for parser in CONTROLS]
+    of_each_run = [logits(folder, data, "random") for folder in runs.values()]
+    # POI-Net reads tags only, and these sources have none.
+    without_tags = {"linear", "noisy:0.5:linear"}
     for found in (scored, of_each_run):
-        for place, one in enumerate(found):
-            for other in found[:place]:
-                # POI-Net reads tags only, and none of these sources has any.
-                assert torch.equal(one, other) == (system == "poi-net")
+        for (name, one), (other_name, other) in combinations(zip(CONTROLS, found, strict=True), 2):
+            alike = system == "poi-net" and {name, other_name} == without_tags
+            assert torch.equal(one, other) == alike
+
+
+def test_a_model_that_reads_tags_warns_of_a_source_without_them(
+    data, tiny_encoder, tmp_path, caplog
+):
+    for parser in ("random", "linear"):
+        settings = experiment(
+            "pairs", data, str(tiny_encoder), preset="poi-net", parser=parser,
+            training={"max_steps": 1},
+        )  # fmt: skip
+        train(settings, tmp_path / parser)
+        warned = "0 % of words have one of the Penn tags" in caplog.text
+        assert warned == (parser == "linear")
 
 
 @pytest.mark.parametrize("mask", ["self", "all"])
@@ -144,4 +161,4 @@ def test_a_reader_without_trees_does_not_give_its_words_to_its_verifier(tiny_enc
         train(settings, tmp_path / name)
     reader = Reader.from_pretrained(tmp_path / "reader")
     assert reader.texts.cache.source.fingerprint == "linear:left"
-    assert reader.verifier.texts.cache.source.fingerprint == "random:0"
+    assert reader.verifier.texts.cache.source.fingerprint == "random2:0"

@@ -113,13 +113,16 @@ class TextEncoder:
         if self.chooses_tags:
             self._choose_tags(shares)
         tags = tag_set_of(self.config.guides)
-        if shares[tags] < MIN_SHARE and max(shares.values()) > shares[tags]:
-            log.warning(
-                "only %.0f %% of words have one of the %s tags that the model reads; use a parse "
-                "source with such tags, or train with guides.pos_embedding.tags=auto",
-                100 * shares[tags],
-                {"penn": "Penn", "upos": "universal"}[tags],
-            )
+        if shares[tags] >= MIN_SHARE:
+            return
+        log.warning(
+            "only %.0f %% of words have one of the %s tags that the model reads%s",
+            100 * shares[tags],
+            {"penn": "Penn", "upos": "universal"}[tags],
+            "; use a parse source with such tags, or train with guides.pos_embedding.tags=auto"
+            if max(shares.values()) > shares[tags]
+            else ": to it, words without one are all alike; use a parse source with tags",
+        )
 
     def encode(
         self, texts: Sequence[str], *, spaced: bool = False, without_trees: bool = False

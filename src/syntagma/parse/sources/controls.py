@@ -16,6 +16,7 @@ from syntagma.errors import InputError
 from syntagma.parse.penn_tags import PENN_TAGS
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.parse.trees import descendants
+from syntagma.parse.universal_tags import UPOS_TAGS
 from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
@@ -65,6 +66,8 @@ class ChainSource:
 class RandomTreeSource:
     """Draws a tree for each sentence, uniformly from all trees over its words.
 
+    It draws tags, too, Penn and universal ones, so that it is a control for models that read tags.
+
     Args:
         seed: random seed.
         mode: how texts are segmented, see :func:`syntagma.text.segmentation.segment.segment`.
@@ -73,26 +76,34 @@ class RandomTreeSource:
     def __init__(self, seed: int = 0, *, mode: Mode = "raw") -> None:
         self.seed = seed
         self.mode = mode
-        self.fingerprint = f"random:{seed}{'' if mode == 'raw' else f':{mode}'}"
+        # The 2 is the version of the sampling code: the first one drew no tags.
+        self.fingerprint = f"random2:{seed}{'' if mode == 'raw' else f':{mode}'}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
-        """Segment texts and return a random tree for each sentence.
+        """Segment texts and return a random tree and random tags for each sentence.
 
         Args:
             texts: any texts.
         """
         for text in texts:
-            yield [Parse(words, heads := self._heads(words), _relations(heads))
-                   for words in segment(text, mode=self.mode)]  # fmt: skip
+            yield [self._drawn(words) for words in segment(text, mode=self.mode)]
 
-    def _heads(self, sentence: Sentence) -> tuple[int, ...]:
+    def _drawn(self, sentence: Sentence) -> Parse:
+        generator = _generator(self.seed, sentence)
+        heads = self._heads(len(sentence), generator)
+        xpos, upos = (
+            tuple(tags[place] for place in generator.integers(len(tags), size=len(sentence)))
+            for tags in (PENN_TAGS, UPOS_TAGS)
+        )
+        return Parse(sentence, heads, _relations(heads), upos=upos, xpos=xpos)
+
+    @staticmethod
+    def _heads(n_words: int, generator: np.random.Generator) -> tuple[int, ...]:
         """Draw a tree with a random walk over the words (Broder 1989, Aldous 1990).
 
         The walk starts at a random root.  The head of each other word is the word from which the
         walk first reaches it.
         """
-        n_words = len(sentence)
-        generator = _generator(self.seed, sentence)
         heads = [-1] * n_words
         if n_words:
             here = int(generator.integers(n_words))
@@ -131,7 +142,10 @@ class NoisySource:
         what: Literal["heads", "tags"] = "heads",
     ) -> None:
         if not 0 <= share <= 1:
-            raise InputError(f"the share of replaced {what} lies between 0 and 1, got {share}")
+            raise InputError(
+                f"parser: expected a share of replaced {what} from 0 to 1, as in "
+                f"{'noisy' if what == 'heads' else 'noisy_tags'}:0.2:SOURCE; got {share:g}"
+            )
         self.source = source
         self.share = share
         self.seed = seed
@@ -140,8 +154,8 @@ class NoisySource:
     @property
     def fingerprint(self) -> str:
         """Kind of noise, share and seed, and the fingerprint of the source."""
-        # The 2 is the version of the sampling code; raise it when the code draws other words.
-        kind = "noisy2" if self.what == "heads" else "noisy_tags2"
+        # The numbers are versions of the sampling code; raise one when the code draws other words.
+        kind = "noisy2" if self.what == "heads" else "noisy_tags3"
         return f"{kind}:{self.share}:{self.seed}:{self.source.fingerprint}"
 
     def parse_texts(self, texts: Iterable[str]) -> Iterator[list[Parse]]:
@@ -183,20 +197,24 @@ def replace_heads(parse: Parse, share: float, generator: np.random.Generator) ->
 
 
 def replace_tags(parse: Parse, share: float, generator: np.random.Generator) -> Parse:
-    """Replace the tags of some words by other Penn tags, drawn uniformly.
+    """Replace the tags of some words by other Penn and universal tags, drawn uniformly.
 
     Args:
         parse: the original parse.
-        share: share of the tagged words whose tag is replaced.
+        share: share of the tagged words whose tags are replaced.
         generator: random number generator.
     """
-    tags = list(parse.xpos)
-    tagged = np.array([word for word, tag in enumerate(tags) if tag != "_"], np.int64)
+    xpos, upos = list(parse.xpos), list(parse.upos)
+    both = zip(xpos, upos, strict=True)
+    tagged = np.array([word for word, tags in enumerate(both) if tags != ("_", "_")], np.int64)
     size = _round_randomly(share * len(tagged), generator)
-    for word in generator.choice(tagged, size=size, replace=False).tolist():
-        others = [tag for tag in PENN_TAGS if tag != tags[word]]
-        tags[word] = others[int(generator.integers(len(others)))]
-    return replace(parse, xpos=tuple(tags))
+    chosen = generator.choice(tagged, size=size, replace=False).tolist()
+    for tags, known in ((xpos, PENN_TAGS), (upos, UPOS_TAGS)):
+        for word in chosen:
+            if tags[word] != "_":
+                others = [tag for tag in known if tag != tags[word]]
+                tags[word] = others[int(generator.integers(len(others)))]
+    return replace(parse, xpos=tuple(xpos), upos=tuple(upos))
 
 
 def _round_randomly(expected: float, generator: np.random.Generator) -> int:

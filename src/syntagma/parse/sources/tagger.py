@@ -83,7 +83,8 @@ class TaggerSource:
             raise InputError(
                 f"parser 'tagger:{name}': no such tagger, expected one of "
                 f"{', '.join(TAGGERS) or 'none so far'}; call "
-                f"syntagma.parse.sources.tagger.register_tagger first"
+                f"syntagma.parse.sources.tagger.register_tagger first, on the command line in a "
+                f"file given with --import"
             )
         return cls(TAGGERS[name](), name=name, mode=mode)
 
