@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ class DatasetFiles:
         test: test files, if there are any.
         n_train: number of training examples, if it is known.
         differs: how they differ from the data of the paper; empty for the official files.
+        settings: settings that they need, in place of those of the base.
     """
 
     train: tuple[str, ...]
@@ -32,6 +33,7 @@ class DatasetFiles:
     test: tuple[str, ...] = ()
     n_train: int | None = None
     differs: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def needed(self) -> list[str]:

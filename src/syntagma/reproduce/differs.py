@@ -6,6 +6,7 @@ encoders, and what a model was trained on before.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,7 +15,20 @@ from syntagma.reproduce.plan import EntryPlan, in_order
 from syntagma.reproduce.runs import Run, Setting
 from syntagma.reproduce.scores import part_scored
 from syntagma.reproduce.shapes import shape_of
-from syntagma.reproduce.stated import EPOCHS, STEPS, chosen_lines, in_paper, shown, values_of
+from syntagma.reproduce.stated import (
+    EPOCHS,
+    STEPS,
+    chosen_lines,
+    has_cost,
+    in_paper,
+    shown,
+    values_of,
+)
+
+ANCESTORS = "ancestor_attention"
+FIRST_PIECE = ("first", "pooler")
+TIMED = ("steps_per_second", "step_ratio")
+"""Metrics of a cost that are measured with a clock."""
 
 
 def differences(plan: EntryPlan) -> Iterator[str]:
@@ -38,18 +52,21 @@ def differences(plan: EntryPlan) -> Iterator[str]:
         )
     # Bases on the same dataset have the same message.
     yield from dict.fromkeys(plan.missing.values())
+    yield from _of_bases(plan)
     if plan.entry.trains:
-        yield from _of_bases(plan)
         yield from _chains(plan)
         yield from _initialisation(plan)
         yield from _parsers(plan)
-        yield from chosen_lines(_paper_runs(plan), paper.stated)
+        yield from _unreached(plan)
+    else:
+        yield _not_trained(plan)
+    yield from chosen_lines(_paper_runs(plan), paper.stated, trains=plan.entry.trains)
+    if plan.entry.trains:
         if setting.seeds != paper.seeds:
             yield f"seeds: {setting.seeds}; the paper uses {paper.seeds}"
         yield from _untested(plan)
     yield f"parser: {setting.parser}; the paper's: {paper.parser}"
-    if plan.entry.trains:
-        yield from paper.readings
+    yield from paper.readings
     yield from plan.entry.notes
 
 
@@ -96,11 +113,12 @@ def _of_bases(plan: EntryPlan) -> Iterator[str]:
     bases_of: dict[tuple[str, str], list[str]] = {}
     for runs in _runs_of_bases(plan):
         base = runs[0].base
-        for text in _data(runs[0]):
+        # Of the data, costs need the first examples only.
+        for text in _data(runs[0]) if plan.entry.trains else filter(None, [runs[0].files.differs]):
             bases_of.setdefault(("data", text), []).append(base)
         if own := plan.setting.encoder_of(base):
             bases_of.setdefault(("encoder", own), []).append(base)
-        for text in _settings(runs, plan.setting):
+        for text in _settings(runs, plan):
             bases_of.setdefault(("settings", text), []).append(base)
     for (what, text), bases in bases_of.items():
         note = "; values of --scale paper in parentheses" if what == "settings" else ""
@@ -132,8 +150,9 @@ def _data(run: Run) -> Iterator[str]:
         yield f"scored on {data.dev_limit:,} of the dev examples{each}"
 
 
-def _settings(runs: Sequence[Run], setting: Setting) -> Iterator[str]:
+def _settings(runs: Sequence[Run], plan: EntryPlan) -> Iterator[str]:
     """Compare the settings of the runs on a base with those of the paper, in one line."""
+    setting = plan.setting
     if setting.scale == "paper" and not setting.overrides:
         return
     changed: dict[str, None] = {}
@@ -142,7 +161,9 @@ def _settings(runs: Sequence[Run], setting: Setting) -> Iterator[str]:
         changed |= {
             f"{key} {shown(key, ours.get(key))} ({shown(key, theirs.get(key))})": None
             for key in dict.fromkeys((*ours, *theirs))
-            if ours.get(key) != theirs.get(key) and not _has_no_effect(key, ours, theirs)
+            if ours.get(key) != theirs.get(key)
+            and not _has_no_effect(key, ours, theirs)
+            and (plan.entry.trains or has_cost(key))
         }
     if changed:
         yield ", ".join(changed)
@@ -174,17 +195,50 @@ def _chains(plan: EntryPlan) -> Iterator[str]:
 
 def _initialisation(plan: EntryPlan) -> Iterator[str]:
     """Say how new guides start, which no paper states."""
-    found: dict[tuple[str, str], None] = {}
+    systems: dict[tuple[str, str], dict[str, None]] = {}
     for run in plan.runs():
         if run.start is None:
-            values = values_of(run)
-            found |= dict.fromkeys(
-                (key.split(".")[1], value)
-                for key, value in values.items()
-                if key.startswith("guides.") and key.endswith(".initialise")
-            )
-    for guide, value in found:
-        yield f"initialisation of {guide}: {value}; the paper does not state its own"
+            for key, value in values_of(run).items():
+                if key.startswith("guides.") and key.endswith(".initialise"):
+                    systems.setdefault((key.split(".")[1], value), {})[run.system] = None
+    values = Counter(guide for guide, _ in systems)
+    for (guide, value), names in systems.items():
+        whose = f" ({', '.join(names)})" if values[guide] > 1 else ""
+        yield f"initialisation of {guide}{whose}: {value}; the paper does not state its own"
+
+
+def _unreached(plan: EntryPlan) -> Iterator[str]:
+    """Name the systems whose scores no tree can change: the first piece reads all pieces."""
+    systems: dict[tuple[str, str], dict[str, None]] = {}
+    for run in plan.runs():
+        values = values_of(run)
+        verifies = values.get("head.objective") == "answerability"
+        pooling = "head.answerability_pooling" if verifies else "head.pooling"
+        guides = {key.split(".")[1] for key in values if key.startswith("guides.")}
+        if (
+            values.get(pooling) in FIRST_PIECE
+            and guides == {ANCESTORS}
+            and values.get(f"guides.{ANCESTORS}.num_layers") == 1
+            and values.get(f"guides.{ANCESTORS}.aggregate_special") == "released"
+        ):
+            systems.setdefault((run.base, pooling), {})[run.system] = None
+    for (base, pooling), names in systems.items():
+        yield (
+            f"no tree reaches the scores ({base}: {', '.join(names)}), as in the authors' script: "
+            f"the first piece, which is pooled, attends to every piece in the only guided layer; "
+            f"other masks and parsers give the same scores, and --set {pooling}=mean lets the "
+            f"trees reach them"
+        )
+
+
+def _not_trained(plan: EntryPlan) -> str:
+    """Say what is measured on new models."""
+    if not any(column.metric in TIMED for column in plan.entry.columns):
+        return "nothing is trained: the parameters of new models are counted"
+    return (
+        f"nothing is trained: a step on one batch, the first {plan.entry.options.get('batch', 8)} "
+        f"training examples, is repeated with AdamW"
+    )
 
 
 def _chain(run: Run) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 
 from syntagma.drawing.tables import markdown, signed, spread
@@ -13,6 +14,7 @@ from syntagma.reproduce.index import datasets_of, made_with, recorded, titles
 from syntagma.reproduce.result import Cell, listed, row_names
 
 INTRODUCTION, DATA = "usage.md", "data.md"
+WIDTH = 120
 NOTE = "<!-- Written by experiments/record_results.py -->"
 
 
@@ -96,8 +98,14 @@ def _entry(entry: Entry) -> Iterable[str]:
     else:
         yield "The figure was drawn; it has no numbers."
     if differs := recorded().get(entry.name, {}).get("differs"):
-        yield listed("Differences from the paper:\n", differs)
+        yield listed("Differences from the paper:\n", map(_wrapped, differs))
     yield command
+
+
+def _wrapped(line: str) -> str:
+    """Break a long item of a list between words."""
+    lines = textwrap.wrap(line, WIDTH - 2, break_long_words=False, break_on_hyphens=False)
+    return "\n  ".join(lines)
 
 
 def _link(name: str) -> str:

@@ -203,6 +203,7 @@ def make_run(
     values = merged(
         _base_values(base_settings, setting.scale, _guide_names(own)),
         {"data": {"train": list(files.train), "dev": list(files.dev)}},
+        files.settings,
         own,
         {"training": {"seed": seed}},
     )

@@ -26,6 +26,7 @@ WITHOUT_EFFECT = (
 ENCODER_DROPOUTS = ("hidden_dropout", "attention_dropout")
 """Those of a pretrained encoder; a model from scratch has its own in the head."""
 EPOCHS, STEPS = "training.num_train_epochs", "training.max_steps"
+PRECISION = "training.precision"
 
 
 def in_paper(run: Run, setting: Setting) -> Run:
@@ -64,12 +65,24 @@ def shown(key: str, value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def chosen_lines(runs: Iterable[Run], stated: Mapping[str, Any]) -> Iterator[str]:
+def has_cost(key: str) -> bool:
+    """Whether a setting affects the size of a new model, or the time of a step.
+
+    Args:
+        key: name of the setting.
+    """
+    return key == PRECISION or key.startswith(("head.", "guides.")) and "dropout" not in key
+
+
+def chosen_lines(
+    runs: Iterable[Run], stated: Mapping[str, Any], *, trains: bool = True
+) -> Iterator[str]:
     """Yield what is not as stated at the paper's scale, and what is not stated, base by base.
 
     Args:
         runs: runs at the paper's scale.
         stated: what the paper states of guides, by the name of the setting.
+        trains: whether the runs are trained; otherwise only what has a cost is named.
     """
     # Settings by base; dicts serve as ordered sets.
     other: dict[str, dict[str, None]] = {}
@@ -77,6 +90,8 @@ def chosen_lines(runs: Iterable[Run], stated: Mapping[str, Any]) -> Iterator[str
     for run in runs:
         known = {**stated, **read_bases()[run.asked].stated}
         for key, value in _open_values(run).items():
+            if not trains and not has_cost(key):
+                continue
             if key not in known:
                 text = f"{key} {shown(key, value)}"
                 unstated.setdefault(run.asked, {})[text] = None
@@ -122,4 +137,4 @@ def _is_off(key: str, value: Any) -> bool:
     if key.endswith("dropout"):
         return False
     # A rate of 0 is a choice: 0 is equal to False, but not off.
-    return value is None or value is False or value in ("", "auto")
+    return value is None or value is False or value == "" or (value == "auto" and key != PRECISION)
