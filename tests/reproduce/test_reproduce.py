@@ -13,6 +13,7 @@ pytest.importorskip("scipy")
 from syntagma.analysis.answer_tags import boundary_tags
 from syntagma.analysis.compare import compare_runs
 from syntagma.analysis.comparison import show_p
+from syntagma.drawing.tables import signed
 from syntagma.errors import InputError
 from syntagma.parse.sources.controls import NoisySource
 from syntagma.reproduce import index
@@ -54,17 +55,21 @@ def test_a_table_includes_the_papers_numbers_and_is_not_trained_twice(
     table, differences = found.measured.parts
     assert len(table.rows) == 7
     head, *rows = differences.rows
-    assert head == ["", "Δ", "+", "−", "p", "p (Holm)", "p (resampled)", "p (seeds)", "n"]
-    named = {row[0]: row for row in rows}
+    assert head == ["", "Δ", "+", "−", "over", "95 %", "p", "p (Holm)", "detectable", "n"]
     compared = compare_runs([run.folder for row in range(6) for run in plan.cells[row, 0]])
     last = compared.systems[5]
-    assert named["Bi-attention against baseline"][4:8] == [
-        show_p(p) for p in (last.p_value, last.p_holm, last.p_resampled, last.p_seeds)
-    ]
-    assert [row[-1] for row in rows] == [f"{compared.n_examples} of dev"] * 5
-    test, corrected = found.measured.lines
-    assert test == compared.test
-    assert says(corrected, "Holm 5 comparisons")
+    place = next(i for i, row in enumerate(rows) if row[0] == "Bi-attention against baseline")
+    # Two seeds, which are paired: intervals over both need three.
+    for row, over in zip(rows[place:], last.intervals, strict=False):
+        interval = last.intervals[over]
+        assert row[4:8:2] == [over, show_p(interval.p_value)]
+        assert row[7] == show_p(last.corrected[over])
+        assert row[5] == f"{signed(interval.low)} … {signed(interval.high)}"
+    assert [row[-1] for row in rows if row[0]] == [f"{compared.n_examples} of dev"] * 5
+    assert "the papers' test" not in {row[4] for row in rows}
+    lines = found.measured.lines
+    assert any(says(line, "seeds: paired t-test") for line in lines)
+    assert says(lines[-1], "Holm 5 comparisons")
     assert "google-bert/bert-large-cased-whole-word-masking" in text
     assert any(says(line, "data 40") for line in text.splitlines())
     assert "num_train_epochs 1 (3)" in text

@@ -17,6 +17,9 @@ BOTH = "both"
 OVER = ("seeds", "examples", BOTH)
 """What an interval is over: what varies, and would be different another time."""
 
+SEEDS_TESTS = {"paired t": "paired t-test", "welch": "Welch's t-test"}
+"""The tests over seeds, in words."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ComparedSystem:
@@ -211,8 +214,8 @@ class Comparison:
         several = any(system.seeds_test for system in self.others)
         if several:
             tests = {system.seeds_test for system in self.others} - {""}
-            named = {"paired t": "paired t-test", "welch": "Welch's t-test"}
-            yield f"seeds: {' or '.join(named[test] for test in sorted(tests))}, for these examples"
+            named = " or ".join(SEEDS_TESTS[test] for test in sorted(tests))
+            yield f"seeds: {named}, for these examples"
         yield (
             f"examples: bootstrap over {self.clusters}, {self.n_resamples:,} resamples, for these "
             f"runs"

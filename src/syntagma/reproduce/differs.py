@@ -12,7 +12,7 @@ from typing import Any
 
 from syntagma.reproduce.entries import read_papers
 from syntagma.reproduce.plan import EntryPlan, in_order
-from syntagma.reproduce.runs import Run, Setting
+from syntagma.reproduce.runs import Run
 from syntagma.reproduce.scores import part_scored
 from syntagma.reproduce.shapes import shape_of
 from syntagma.reproduce.stated import (

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from syntagma.analysis.compare import compare_runs
-from syntagma.analysis.comparison import ComparedSystem, show_p
-from syntagma.analysis.significance import holm
+from syntagma.analysis.compare import compare_runs, correct
+from syntagma.analysis.comparison import (
+    BOTH,
+    OVER,
+    SEEDS_TESTS,
+    ComparedSystem,
+    Comparison,
+    show_p,
+)
 from syntagma.drawing.tables import signed
 from syntagma.errors import MissingExtraError
 from syntagma.reproduce.plan import EntryPlan
@@ -35,20 +41,20 @@ class _ComparisonGroup:
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """The comparison of a system with the baseline of its group."""
+    """The comparison of a system with the baseline of its group, and what it is a part of."""
 
     group: _ComparisonGroup
     names: str
     compared: ComparedSystem
-    p_value: float
-    n_examples: int
-    test: str
+    comparison: Comparison
 
 
 def significance(plan: EntryPlan) -> tuple[tuple[ResultTable, ...], tuple[str, ...]]:
     """Test the differences between systems.
 
-    p-values are corrected (Holm) for all comparisons of the entry, across bases.
+    Runs with the same seed and training data are paired, as by ``syntagma compare``; the papers'
+    tests are only for others.  p-values are corrected (Holm) for all comparisons of the entry,
+    across bases.
 
     Args:
         plan: plan of the entry, with finished runs.
@@ -63,10 +69,10 @@ def significance(plan: EntryPlan) -> tuple[tuple[ResultTable, ...], tuple[str, .
     paper = plan.entry.significance
     reported = (f"The paper: {paper}.",) if paper else ()
     try:
-        differences = [difference for group in groups for difference in _differences(group)]
+        differences = _corrected([each for group in groups for each in _differences(group)])
     except MissingExtraError as error:
         return (), (f"{error}", *reported)
-    return (_table(differences),), (*_tests(differences), *reported)
+    return (_table(differences),), (*_explained(differences), *reported)
 
 
 def _groups(plan: EntryPlan) -> Iterator[_ComparisonGroup]:
@@ -99,46 +105,77 @@ def _differences(group: _ComparisonGroup) -> Iterator[_Difference]:
     """Compare the systems of a group with its baseline."""
     comparison = compare_runs([folder for folders in group.systems for folder in folders])
     baseline, *others = group.systems.values()
-    for system, name in zip(comparison.systems[1:], others, strict=True):
-        assert system.p_value is not None
-        names = f"{name} against {baseline}"
-        n_examples = comparison.n_examples
-        yield _Difference(group, names, system, system.p_value, n_examples, comparison.test)
+    for compared, name in zip(comparison.others, others, strict=True):
+        yield _Difference(group, f"{name} against {baseline}", compared, comparison)
 
 
-def _table(differences: list[_Difference]) -> ResultTable:
-    """Format the differences as a table, with columns only as far as they are needed."""
+def _corrected(differences: Sequence[_Difference]) -> list[_Difference]:
+    """Correct the p-values over all comparisons of the entry."""
+    systems = correct([difference.compared for difference in differences])
+    return [
+        replace(difference, compared=system)
+        for difference, system in zip(differences, systems, strict=True)
+    ]
+
+
+def _table(differences: Sequence[_Difference]) -> ResultTable:
+    """Format the differences as a table, with a row for each interval."""
     several = len({difference.group.where for difference in differences}) > 1
-    corrected = holm([difference.p_value for difference in differences])
-    many = len(differences) > 1
-    seeds = any(len(difference.compared.runs) > 1 for difference in differences)
-    head = ["", "Δ", "+", "−", "p", *(["p (Holm)"] if many else []), "p (resampled)"]
-    rows = [[*head, *(["p (seeds)"] if seeds else []), "n"]]
-    for difference, p_holm in zip(differences, corrected, strict=True):
+    rows = [["", "Δ", "+", "−", "over", "95 %", "p", "p (Holm)", "detectable", "n"]]
+    for difference in differences:
         system, group = difference.compared, difference.group
-        shown: list[float | None] = [difference.p_value, *([p_holm] if many else [])]
-        shown += [system.p_resampled, *([system.p_seeds] if seeds else [])]
-        rows.append(
-            [
-                f"{group.where}: {difference.names}" if several else difference.names,
-                signed(system.difference),
-                str(system.gained),
-                str(system.lost),
-                *map(show_p, shown),
-                f"{difference.n_examples:,} of {group.part}",
-            ]
-        )
+        name = f"{group.where}: {difference.names}" if several else difference.names
+        head = [name, signed(system.difference), str(system.gained), str(system.lost)]
+        tests = list(_tested(system))
+        for place, tested in enumerate(tests or [("–",) * 5]):
+            n_examples = f"{difference.comparison.n_examples:,} of {group.part}"
+            rows.append(
+                [*(["", "", "", ""] if place else head), *tested, "" if place else n_examples]
+            )
+    if len(differences) == 1:
+        rows = [[*row[:7], *row[8:]] for row in rows]
     return ResultTable("Differences", rows)
 
 
-def _tests(differences: list[_Difference]) -> Iterable[str]:
+def _tested(system: ComparedSystem) -> Iterator[tuple[str, ...]]:
+    """Yield the cells of each interval; of runs that are not paired, also the papers' test."""
+    for over in OVER:
+        if interval := system.intervals.get(over):
+            found = interval.detectable
+            yield (
+                over,
+                f"{signed(interval.low)} … {signed(interval.high)}",
+                show_p(interval.p_value),
+                show_p(system.corrected.get(over)),
+                "–" if found is None else f"{found:.2f}",
+            )
+    if not system.paired:
+        yield "the papers' test", "", show_p(system.p_value), show_p(system.p_holm), ""
+
+
+def _explained(differences: Sequence[_Difference]) -> Iterator[str]:
     """Yield a line for each test; if there are several, with the bases that it applies to."""
-    wheres: dict[str, list[str]] = {}
+    wheres: dict[str, dict[str, None]] = {}
     for difference in differences:
-        places = wheres.setdefault(difference.test, [])
-        if difference.group.where not in places:
-            places.append(difference.group.where)
-    for test, places in wheres.items():
-        yield f"{', '.join(places)}: {test}" if len(wheres) > 1 else test
+        for line in _lines(difference):
+            wheres.setdefault(line, {})[difference.group.where] = None
+    bases = {difference.group.where for difference in differences}
+    for line, places in wheres.items():
+        yield line if len(places) == len(bases) else f"{', '.join(places)}: {line}"
     if len(differences) > 1:
-        yield f"Holm: p corrected over the {len(differences)} comparisons; other p are uncorrected"
+        yield f"Holm: p corrected over the {len(differences)} comparisons"
+
+
+def _lines(difference: _Difference) -> Iterator[str]:
+    system, comparison = difference.compared, difference.comparison
+    if system.seeds_test:
+        yield f"seeds: {SEEDS_TESTS[system.seeds_test]}, for these examples"
+    if "examples" in system.intervals:
+        yield (
+            f"examples: bootstrap over {comparison.clusters}, {comparison.n_resamples:,} "
+            f"resamples, for these runs"
+        )
+    if BOTH in system.intervals:
+        yield "both: other seeds and other examples"
+    if not system.paired:
+        yield f"not paired, since {system.pairing}; the papers' test: {comparison.test}"

@@ -71,7 +71,8 @@ def has_cost(key: str) -> bool:
     Args:
         key: name of the setting.
     """
-    return key == PRECISION or key.startswith(("head.", "guides.")) and "dropout" not in key
+    of_model = key.startswith(("head.", "guides.")) and "dropout" not in key
+    return of_model or key == PRECISION
 
 
 def chosen_lines(
