@@ -11,7 +11,7 @@ from syntagma.errors import InputError
 from syntagma.evaluation import evaluate
 from syntagma.parse.languages import MAX_CHECKED, Languages, files_in
 from syntagma.parse.parser import JointParser
-from syntagma.parse.sources.load import load_parser
+from syntagma.parse.sources.load import load_parser, load_source, needed_source
 from syntagma.tasks.parsing.labels import WordCodes, collect_labels, untagged_languages
 from syntagma.tasks.parsing.segmentation.learn import learn_segmenter
 from syntagma.tasks.parsing.task import ParsingTask
@@ -131,6 +131,65 @@ def test_a_foreign_text_is_said_once_for_each_language(folder, said):
 def test_an_unknown_language_is_an_error_that_names_those_known(folder):
     with pytest.raises(InputError, match=naming("'de' en fr spacy:de")):
         JointParser.from_pretrained(folder, lang="de")
+
+
+@pytest.mark.parametrize("code", ["german", "DE", "d"])
+def test_what_is_no_code_of_a_language_is_said_to_be_none(code, folder):
+    with pytest.raises(InputError, match=naming(f"{code} ISO 639 en en fr")):
+        JointParser.from_pretrained(folder, lang=code)
+
+
+def test_a_parser_is_named_with_the_language_of_all_texts(folder, said):
+    for source in (load_parser(f"{folder}:fr"), load_source(f"{folder}:fr")):
+        assert source.languages.chosen == "fr"
+        ((parse,),) = source.parse_texts(["Oui, du port."])
+        assert parse.sentence.forms == ("Oui", ",", "de", "le", "port", ".")
+    noisy = load_source(f"noisy:0.5:{folder}:fr")
+    assert noisy.source.fingerprint == source.fingerprint
+    assert needed_source(f"{folder}:fr", trees=False) == f"{folder}:fr"
+    assert not said()
+    with pytest.raises(InputError, match=naming("'de' en fr")):
+        load_source(f"{folder}:de")
+
+
+def test_a_parser_whose_name_is_written_wrongly_is_suggested():
+    for load in (load_parser, load_source):
+        with pytest.raises(InputError, match=naming("multilingual_parser did you mean")):
+            load("multilingual_parser")
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("no", "Ferja gjekk frå hamna klokka tolv, og ingen som var med, hadde sett uvêret."),
+        ("zh", TEXTS["zh"]),
+        ("hsb", "Přewozna łódź je w połodnjo přistaw wopušćiła a nichtó njeje wichor widźał."),
+        ("xx", TEXTS["fr"]),
+    ],
+)
+def test_a_text_in_the_parsers_own_language_is_not_foreign(code, text, said):
+    """Some have several codes, and some are not known to what detects languages."""
+    Languages({code: None}).segmenter_for(text)
+    assert said() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Was man in der Stadt will, das will man. Was es auch war, es war was.", "de"),
+        ("Det er for dyrt at have en bil her i byen, og det er der ikke noget at gøre ved.", "da"),
+        ("Brod je otišao iz luke u podne i nitko ga nije vidio do jutra.", "hr"),
+    ],
+)
+def test_words_that_are_english_elsewhere_too_make_no_text_english(text, code, said):
+    assert Languages({"en": None}).segmenter_for(text) is None
+    (message,) = said()
+    assert naming_all(message, f"{code} en")
+
+
+def test_an_empty_text_is_in_no_language(folder, said):
+    JointParser.from_pretrained(folder).parse_text(" \n")
+    assert said() == []
 
 
 def test_the_parser_that_ships_says_that_a_text_is_foreign(said):

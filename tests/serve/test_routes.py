@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 
@@ -69,6 +70,18 @@ def test_parses_are_those_of_the_parser(client, operations):
         for parses in parser.parse_texts([TEXT, SENTENCES[5]])
     ]
     assert response.json() == {"model": "parsing", "texts": as_json(direct)}
+
+
+def test_the_language_of_texts_can_be_given(client):
+    accepts = ("application/json", "application/x-ndjson")
+    for accept in accepts:
+        post = partial(client.post, "/v1/parse", headers={"Accept": accept})
+        given = post(json={"text": TEXT, "lang": "en"})
+        assert given.text == post(json={"text": TEXT}).text
+        wrong = post(json={"text": TEXT, "lang": "fr"}).text
+        assert says(wrong, "'fr' en spacy:fr")
+    assert client.post("/v1/parse", json={"text": TEXT, "lang": "fr"}).status_code == 422
+    assert client.post("/v1/parse", json={"text": TEXT, "lang": 3}).status_code == 422
 
 
 def test_parses_come_in_the_accepted_format(client):

@@ -88,8 +88,13 @@ def test_what_was_learned_is_kept_if_it_is_better_than_the_rules_for_english(cap
     with caplog.at_level("INFO"):
         assert learn_if_better(made_treebank(220, 3)) is not None
     assert "by the rules for English" in caplog.text
-    assert learn_if_better(made_treebank(20, 3)) is None
-    assert "head.segmentation" in caplog.text
+    caplog.clear()
+    for language in ("", "en"):
+        assert learn_if_better(made_treebank(20, 3), language=language) is None
+        assert "head.segmentation" in caplog.text
+    caplog.clear()
+    assert learn_if_better(made_treebank(20, 3), language="fr") is not None
+    assert not caplog.text
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,14 @@ def test_words_that_share_their_characters_need_the_text():
         parse.to_conllu()
 
 
+def test_json_has_the_tokens_that_stand_for_several_words():
+    sentence = Sentence(("de", "le", "chat"), (0, 0, 3), (2, 2, 7), multiword=((0, 2),))
+    (token,) = Parse(sentence, (3, 3, 0)).to_dict()["tokens"]
+    assert token == {"first": 1, "last": 2, "start": 0, "end": 2}
+    for none in ((), None):
+        assert "tokens" not in Parse(replace(sentence, multiword=none), (3, 3, 0)).to_dict()
+
+
 def test_brackets_and_trees_of_nltk(phrases):
     nltk = pytest.importorskip("nltk")
     (found,) = parse_brackets([phrases.to_brackets()])

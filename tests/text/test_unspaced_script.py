@@ -14,6 +14,7 @@ from syntagma.text.conllu import TreebankSentence, parse_conllu
 from syntagma.text.segmentation.learned.pieces import pieces_of
 from syntagma.text.segmentation.saved import SavedSegmenter
 from syntagma.text.segmentation.segment import segment
+from tests.lossless import check_lossless
 from tests.made_french import conllu, made_treebank
 
 CHARACTERS = [chr(code) for code in range(0x4E00, 0x4E00 + 300)]
@@ -93,3 +94,8 @@ def test_a_file_says_that_it_needs_pieces(saved, pieces, tmp_path):
 def test_ends_of_pieces_are_counted_in_characters(pieces):
     long = next(word for word in NEW_WORDS if len(word) == 3)
     assert pieces([long + "。", "𠀀" + long]) == [[3, 4], [1, 4]]
+
+
+def test_half_of_a_surrogate_pair_is_cut_too(saved, pieces):
+    text = f"{WORDS[0]} \ud83d {WORDS[1]}\udc00。"
+    check_lossless(text, segment(text, segmenter=saved.segmenter(pieces)), gaps=set())

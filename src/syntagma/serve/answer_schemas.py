@@ -140,6 +140,15 @@ class Phrase(BaseModel):
     last: int
 
 
+class Token(BaseModel):
+    """A token that stands for the words `first` to `last`, with its characters."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+
+
 class Part(BaseModel):
     """A part of a sentence that was too long to be parsed as a whole."""
 
@@ -151,6 +160,7 @@ class Sentence(BaseModel):
     """The tree of a sentence."""
 
     words: list[Word]
+    tokens: list[Token] | None = None
     constituents: list[Phrase] | None = None
     parts: list[Part] | None = None
     continues: bool | None = None

@@ -46,7 +46,7 @@ class Operations:
 
     def __init__(self, plan: WorkerPlan) -> None:
         self.loaded = Loaded(plan)
-        self._parses: Recent[tuple[str, str, bool], list[Parse]] = Recent(KEPT_WORDS)
+        self._parses: Recent[tuple[str, str, bool, str], list[Parse]] = Recent(KEPT_WORDS)
         self._sentences: Recent[tuple[str, str], list[Sentence]] = Recent(KEPT_WORDS)
         self._warm_up()
 
@@ -59,7 +59,7 @@ class Operations:
         for name in self.loaded.readers:
             self.run("answer", name, [(WARM_TEXT, "Who?", "balanced", 1)])
         for name in self.loaded.parsers:
-            self.run("parse", name, [(WARM_TEXT, "json", False)])
+            self.run("parse", name, [(WARM_TEXT, "json", False, "")])
         for name, index in self.loaded.indexes.items():
             if len(index):
                 self.run("search", name, [("Who?", 1, "fused")])
@@ -141,35 +141,36 @@ class Operations:
         for found in predictor.stream([row if len(row) > 1 else row[0] for row in rows]):
             yield _json(found.to_dict() if hasattr(found, "to_dict") else found._asdict())
 
-    def parse(self, model: str, payloads: Sequence[tuple[str, str, bool]]) -> Iterator[bytes]:
-        """Parse texts: (text, format, whether with phrases)."""
-        for phrases, group in _by(payloads, 2):
-            parser = self._parser(model, phrases)
-            texts = [text for text, _, _ in group]
-            for (text, to, _), parses in zip(
-                group, self._parsed(parser, model, phrases, texts), strict=True
+    def parse(self, model: str, payloads: Sequence[tuple[str, str, bool, str]]) -> Iterator[bytes]:
+        """Parse texts: (text, format, whether with phrases, language or nothing)."""
+        for (phrases, lang), group in _by(payloads, 2, 3):
+            texts = [text for text, *_ in group]
+            for (text, to, *_), parses in zip(
+                group, self._parsed(model, phrases, lang, texts), strict=True
             ):
                 yield _FORMATS[to](text, parses)
 
     def parse_part(
-        self, model: str, payloads: Sequence[tuple[str, bool, int, int]]
+        self, model: str, payloads: Sequence[tuple[str, bool, str, int, int]]
     ) -> Iterator[tuple[int, list[bytes]]]:
-        """Parse some sentences of texts: (text, whether with phrases, first sentence, number).
+        """Parse some sentences of texts: (text, with phrases, language, first sentence, number).
 
         A result is the number of sentences of the whole text, and a line for each of these.
         """
-        for phrases, group in _by(payloads, 1):
-            parser = self._parser(model, phrases)
+        for (phrases, lang), group in _by(payloads, 1, 2):
+            parser = self._parser(model, phrases, lang)
             parts = []
-            for text, _, first, number in group:
-                sentences = self._segmented(text, model)
+            for text, *_, first, number in group:
+                sentences = self._segmented(text, parser)
                 parts.append((len(sentences), sentences[first : first + number]))
             parses = iter(parser.parse(sentence for _, part in parts for sentence in part))
             for n_sentences, part in parts:
                 yield n_sentences, [_json(parse_values(next(parses))) for _ in part]
 
-    def _parser(self, model: str, phrases: bool) -> JointParser:
+    def _parser(self, model: str, phrases: bool, lang: str) -> JointParser:
         parser = self.loaded.parsers[model]
+        if lang:
+            parser = parser.for_language(lang)
         if not phrases:
             return parser
         with_phrases = parser.with_phrases()
@@ -178,10 +179,11 @@ class Operations:
         return with_phrases
 
     def _parsed(
-        self, parser: JointParser, model: str, phrases: bool, texts: Sequence[str]
+        self, model: str, phrases: bool, lang: str, texts: Sequence[str]
     ) -> Iterator[list[Parse]]:
         """Yield the parses of texts; those of recent texts are kept."""
-        keys = [(_digest(text), model, phrases) for text in texts]
+        parser = self._parser(model, phrases, lang)
+        keys = [(_digest(text), model, phrases, lang) for text in texts]
         found = {key: self._parses.get(key) for key in keys}
         new = {key: text for key, text in zip(keys, texts, strict=True) if found[key] is None}
         for key, fresh in zip(new, parser.parse_texts(new.values()), strict=True):
@@ -191,9 +193,9 @@ class Operations:
             if (parses := found[key]) is not None:
                 yield parses
 
-    def _segmented(self, text: str, model: str) -> list[Sentence]:
+    def _segmented(self, text: str, parser: JointParser) -> list[Sentence]:
         """Return the sentences of a text, as a parser cuts it; those of recent texts are kept."""
-        segmenter = self.loaded.parsers[model].languages.segmenter_for(text)
+        segmenter = parser.languages.segmenter_for(text)
         key = _digest(text), "" if segmenter is None else segmenter.fingerprint
         sentences = self._sentences.get(key)
         if sentences is None:

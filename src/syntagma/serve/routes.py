@@ -80,13 +80,14 @@ def _add_work(router: APIRouter, service: Service) -> None:
         model = service.find("parser", body.model).name
         media_type = preferred(request.headers.get("accept", ""), [*FORMATS, LINES])
         if media_type == LINES:
-            lines = _sentence_lines(service, model, texts, body.phrases)
+            lines = _sentence_lines(service, model, texts, body)
             return StreamingResponse(lines, media_type=LINES)
         if media_type == SVG and len(texts) > 1:
             raise Problem(422, f"a picture shows one text, got {len(texts)}; send it as text")
         phrases = body.phrases or media_type == BRACKETS
         to = FORMATS[media_type]
-        jobs = [Job("parse", model, (text, to, phrases), len(text)) for text in texts]
+        lang = body.lang or ""
+        jobs = [Job("parse", model, (text, to, phrases, lang), len(text)) for text in texts]
         found = await service.run(jobs)
         if media_type == JSON:
             head = b'{"model": %s, "texts": [' % _str(model)
@@ -214,10 +215,10 @@ async def _lines(service: Service, jobs: Sequence[Job]) -> AsyncIterator[bytes]:
 
 
 async def _sentence_lines(
-    service: Service, model: str, texts: Sequence[str], phrases: bool
+    service: Service, model: str, texts: Sequence[str], body: ParseRequest
 ) -> AsyncIterator[bytes]:
     for number, text in enumerate(texts):
-        async for found in service.stream_parts(model, text, phrases=phrases):
+        async for found in service.stream_parts(model, text, body.phrases, body.lang or ""):
             yield _line(b"text", number, found)
 
 

@@ -122,6 +122,11 @@ class ParseRequest(_Body):
     phrases: StrictBool = Field(
         False, description="Whether phrases are found too; in brackets they always are."
     )
+    lang: Name | None = Field(
+        None,
+        description="The language of the texts, as a code of ISO 639, for a parser of several; by "
+        "default it is detected for each text.",
+    )
     model: Name | None = Field(None, description="The name of a parser; by default the first.")
 
     @check_together(mode="after")

@@ -138,19 +138,19 @@ class Service:
         return asyncio.create_task(run())
 
     async def stream_parts(
-        self, model: str, text: str, *, phrases: bool
+        self, model: str, text: str, phrases: bool, lang: str
     ) -> AsyncIterator[bytes | Problem]:
         """Parse a long text, and yield its sentences as they are done."""
         first, n_sentences = 0, 1
         following: asyncio.Task[Any] | None = None
         try:
             while first < n_sentences:
-                task = following or self._start(_part(model, text, phrases, first))
+                task = following or self._start(_part(model, text, phrases, lang, first))
                 # The next part waits in the queue while the client takes in this one.
                 first += PART_SENTENCES
                 following = None
                 if first < n_sentences:
-                    following = self._start(_part(model, text, phrases, first))
+                    following = self._start(_part(model, text, phrases, lang, first))
                 try:
                     n_sentences, lines = await task
                 except Problem as problem:
@@ -173,7 +173,7 @@ class Service:
         )
 
 
-def _part(model: str, text: str, phrases: bool, first: int) -> Job:
+def _part(model: str, text: str, phrases: bool, lang: str, first: int) -> Job:
     # The worker keeps the sentences of recent texts, so that only the first part is segmented.
     size = min(len(text), 200 * PART_SENTENCES)
-    return Job("parse_part", model, (text, phrases, first, PART_SENTENCES), size)
+    return Job("parse_part", model, (text, phrases, lang, first, PART_SENTENCES), size)

@@ -23,9 +23,10 @@ def parse_values(parse: Parse) -> dict[str, Any]:
 
     It has the words with their offsets, heads, relations and tags, lemmas, features and
     probabilities as far as the parse has them, and the phrases.
-    A phrase spans the words ``first`` to ``last``, counted from 1 as heads are.  A sentence parsed
-    in parts has ``parts``, a long word ``"long": true``, and a sentence that the next one continues
-    ``"continues": true`` (:mod:`syntagma.text.limits`).
+    A phrase spans the words ``first`` to ``last``, counted from 1 as heads are, and so do the
+    ``tokens`` that stand for several words (French *du* for *de* + *le*).  A sentence that was
+    parsed in parts has ``parts``, a long word ``"long": true``, and a sentence that the next one
+    continues ``"continues": true`` (:mod:`syntagma.text.limits`).
 
     Args:
         parse: the parse of one sentence.
@@ -62,6 +63,16 @@ def parse_values(parse: Parse) -> dict[str, Any]:
         if is_long(word["form"]):
             word["long"] = True
     tree: dict[str, Any] = {"words": words}
+    if sentence.multiword:
+        tree["tokens"] = [
+            {
+                "first": first + 1,
+                "last": end,
+                "start": sentence.starts[first],
+                "end": sentence.ends[end - 1],
+            }
+            for first, end in sentence.multiword
+        ]
     if parse.parts:
         tree["parts"] = [{"first": start + 1, "last": end} for start, end in parse.part_bounds]
     if sentence.continues:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.encoders.hub_options import NONE, HubOptions, take_hub_options
+from syntagma.encoders.named_models import names_of
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
 from syntagma.parse.languages import files_in
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 AnyParser = str | ParseSource | Tagger
 """What a parser may be given as: its name, an object with parses, or one with tags only."""
 
+_WITH_LANGUAGE = re.compile(r"(.{2,}):([a-z]{2,3})")
 NOISY = {"heads": "noisy", "tags": "noisy_tags"}
 """Prefix of the names of noisy sources, by what is replaced."""
 
@@ -91,11 +95,25 @@ def without_noise(name: str, what: str) -> str:
     return inner if noise.what == what else f"{name.removesuffix(noise.source)}{inner}"
 
 
+def read_language(name: str) -> tuple[str, str]:
+    """Split the name of a parser into its place and the language of all texts, if it gives one.
+
+    Args:
+        name: of a parser, such as ``multilingual-parser:fr``.
+
+    >>> read_language("multilingual-parser:fr"), read_language("runs/french")
+    (('multilingual-parser', 'fr'), ('runs/french', ''))
+    """
+    found = _WITH_LANGUAGE.fullmatch(name)
+    return (found[1], found[2]) if found and not Path(name).exists() else (name, "")
+
+
 def load_parser(name: ModelName, *, device: str = "cpu", **options: Any) -> JointParser:
     """Load a parser.
 
     Args:
-        name: ``default-parser``, a parser's folder, or a hub name.
+        name: ``default-parser``, a parser's folder, or a hub name; ``NAME:fr`` is for texts in one
+            language, as the option ``lang`` is.
         device: device to compute on.
         options: as for :meth:`syntagma.parse.parser.JointParser.from_pretrained`.
 
@@ -104,14 +122,23 @@ def load_parser(name: ModelName, *, device: str = "cpu", **options: Any) -> Join
     """
     from syntagma.parse.parser import JointParser
 
+    if isinstance(name, str):
+        name, lang = read_language(name)
+        options = ({"lang": lang} if lang else {}) | options
     ref = find_model(name, take_hub_options(options))
     if ref.kind != "model":
         raise InputError(
-            f"parser {ref.name!r}: expected {DEFAULT_PARSER} or the folder of a parser; other "
-            f"parse sources can be used by `syntagma annotate` and `noise`, and as `parser:` in an "
-            f"experiment; {ref.instead()}"
+            f"parser {ref.name!r}: expected {DEFAULT_PARSER} or the folder of a parser"
+            f"{_meant(ref.name)}; other parse sources can be used by `syntagma annotate` and "
+            f"`noise`, and as `parser:` in an experiment; {ref.instead()}"
         )
     return JointParser.from_pretrained(ref, device=device, **options)
+
+
+def _meant(name: str) -> str:
+    """Return a hint at the parser whose name is written much like this; empty if there is none."""
+    close = difflib.get_close_matches(name, names_of("parser"), n=1, cutoff=0.75)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def load_source(
@@ -120,7 +147,8 @@ def load_source(
     """Load a parse source.
 
     Args:
-        name: ``default-parser`` or a parser's folder; ``conllu:FILE`` or ``conllu:FILE,FILE``;
+        name: ``default-parser`` or a parser's folder, or ``NAME:fr`` for texts in one language of a
+            parser of several; ``conllu:FILE`` or ``conllu:FILE,FILE``;
             ``parquet:FOLDER``, an annotated corpus; ``tacred:FILE`` or ``tacred:FILE,FILE``;
             ``spacy:NAME``; ``stanza:LANGUAGE``; ``tagger:NAME``, a registered tagger; or a control:
             ``linear`` (``linear:left``), which attaches each word to the previous word;
@@ -160,13 +188,15 @@ def load_source(
     # A name with a colon could be taken for one on the hub, where there is nothing to find.
     if ":" in name and kind in PARSERS:
         return make_parser(name, device=device, mode=mode)
-    if (ref := find_model(name, options)).kind == "model":
-        parser = load_parser(ref, device=device)
+    place, lang = read_language(name)
+    if (ref := find_model(place, options)).kind == "model":
+        parser = load_parser(ref, device=device, lang=lang)
         return GivenWordsSource(parser) if mode == "words" else parser
     if kind in PARSERS:
         return make_parser(name, device=device, mode=mode)
     raise InputError(
-        f"parser {name!r}: expected {DEFAULT_PARSER}, the folder of a parser, conllu:FILE, "
+        f"parser {name!r}{_meant(place)}: expected {DEFAULT_PARSER}, the folder of a parser, "
+        f"conllu:FILE, "
         f"parquet:FOLDER, tacred:FILE, spacy:NAME, stanza:LANGUAGE, tagger:NAME, linear, "
         f"linear:right, random, random:SEED, {''.join(f'{own}, ' for own in PARSERS)}"
         f"or noisy:SHARE:SOURCE or noisy_tags:SHARE:SOURCE{PARSERS.hint()}"
@@ -243,7 +273,7 @@ def needed_source(name: str, *, trees: bool) -> str:
         return name
     if kind in ("linear", "random", "tagger"):
         return "linear"
-    ref = find_model(name)
+    ref = find_model(read_language(name)[0])
     return "linear" if ref.kind == "model" and not files_in(ref.folder) else name
 
 

@@ -41,6 +41,7 @@ from syntagma.tasks.parsing.conll_measures import raw_file_scores, raw_scores
 from syntagma.tasks.parsing.labels import WordCodes, untagged_languages
 from syntagma.tasks.parsing.new_parser import continue_parser, full_decoding, new_parser
 from syntagma.tasks.parsing.sample import SAMPLE
+from syntagma.tasks.parsing.segmentation.by_language import warn_of_other_languages
 from syntagma.tasks.parsing.tree_scores import bracket_score, score_trees
 from syntagma.tasks.parsing.treebanks import (
     TreeExample,
@@ -128,6 +129,7 @@ class ParsingTask(Task[TreeExample, Parse]):
             raise InputError("head.mask_token_id: is set from the encoder; omit it")
         if head.spaced_words:
             raise InputError("head.spaced_words: is set from the treebank; omit it")
+        warn_of_other_languages(experiment.data.dev, examples)
         make = continue_parser if experiment.preset == SAVED else new_parser
         return cls(make(experiment, examples))
 

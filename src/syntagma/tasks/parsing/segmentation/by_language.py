@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Literal
 
 from syntagma.errors import InputError
 from syntagma.parse.languages import UNKNOWN, Languages
 from syntagma.tasks.parsing.segmentation.learn import segmenter_for
-from syntagma.tasks.parsing.treebanks import TreeExample
+from syntagma.tasks.parsing.treebanks import TreeExample, language_of_file
 from syntagma.text.segmentation.learned.pieces import Pieces
+
+log = logging.getLogger(__name__)
 
 
 def known_languages(examples: Sequence[TreeExample]) -> list[str]:
@@ -19,6 +22,25 @@ def known_languages(examples: Sequence[TreeExample]) -> list[str]:
         examples: the sentences of all files.
     """
     return sorted({example.language for example in examples} - {UNKNOWN})
+
+
+def warn_of_other_languages(dev: Sequence[str], examples: Sequence[TreeExample]) -> None:
+    """Warn of dev files in languages that are not learned, by which weights would be chosen.
+
+    Args:
+        dev: the dev files.
+        examples: the sentences of the training files.
+    """
+    known = known_languages(examples)
+    for path in dev:
+        code = language_of_file(path)
+        if known and code not in {UNKNOWN, *known}:
+            log.warning(
+                "data.dev: %s is in %s, and training in %s: it chooses which weights are kept; "
+                "give a file in %s (--set data.dev=FILE), or none (--set data.dev=[]) to keep the "
+                "last ones",
+                path, code, ", ".join(known), " or ".join(known),
+            )  # fmt: skip
 
 
 def learned_languages(
@@ -50,7 +72,7 @@ def learned_languages(
         )
     return Languages(
         {
-            code: segmenter_for([each.source for each in found], how, pieces)
+            code: segmenter_for([each.source for each in found], how, pieces, code)
             for code, found in sorted(by_language.items())
         }
     )

@@ -120,6 +120,7 @@ def segmenter_for(
     sources: Sequence[TreebankSentence | None],
     how: Literal["auto", "learned", "english"],
     pieces: Pieces,
+    language: str = "",
 ) -> Segmenter | None:
     """Return what cuts the raw text of a treebank; ``None`` for the rules for English.
 
@@ -127,6 +128,7 @@ def segmenter_for(
         sources: the sentences of the treebank, in order; ``None`` for one that has brackets only.
         how: the setting ``head.segmentation``.
         pieces: of the parser's encoder.
+        language: ISO 639 code of the treebank's language; empty if it is not known.
 
     Raises:
         InputError: it is to be learned, and the files have brackets only.
@@ -139,25 +141,35 @@ def segmenter_for(
             "head.segmentation: learned needs CoNLL-U, and the training files have brackets only; "
             "write english"
         )
-    learn = learn_segmenter if how == "learned" else learn_if_better
-    saved = learn(sentences, pieces)
+    if how == "learned":
+        saved: SavedSegmenter | None = learn_segmenter(sentences, pieces)
+    else:
+        saved = learn_if_better(sentences, pieces, language)
     return None if saved is None else saved.segmenter(pieces)
 
 
 def learn_if_better(
-    sentences: Sequence[TreebankSentence], pieces: Pieces | None = None, *, seed: int = 1
+    sentences: Sequence[TreebankSentence],
+    pieces: Pieces | None = None,
+    language: str = "",
+    *,
+    seed: int = 1,
 ) -> SavedSegmenter | None:
     """Learn how a treebank cuts text; ``None`` if the rules for English know it as well.
 
     Which is better is decided on the last tenth of the sentences, learning from the others: by the
-    words, and if they are equal by the sentences.
+    words, and if they are equal by the sentences.  A small treebank has too few to decide: then the
+    rules are for English, and for a language that is not known, and any other one is learned.
 
     Args:
         sentences: of the treebank, in order.
         pieces: of the encoder, as for :func:`learn_segmenter`.
+        language: ISO 639 code of its language; empty if it is not known.
         seed: of everything random.
     """
     n_held = min(len(sentences) // 10, MAX_HELD)
+    if n_held < MIN_HELD and language not in ("", "en"):
+        return learn_segmenter(sentences, pieces, seed=seed)
     if n_held < MIN_HELD:
         log.warning(
             "segmentation: %d sentences are too few to compare what they teach with the rules for "

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from syntagma.text.alignment import encodable
+
 Pieces: TypeAlias = Callable[[Sequence[str]], list[list[int]]]
 """Returns the ends of the pieces of each run, ascending."""
 
@@ -22,7 +24,8 @@ def pieces_of(tokenizer: Any) -> Pieces:
     backend = tokenizer.backend_tokenizer
 
     def ends(runs: Sequence[str]) -> list[list[int]]:
-        encodings = backend.encode_batch(list(runs), add_special_tokens=False)
+        readable = [encodable(run) for run in runs]
+        encodings = backend.encode_batch(readable, add_special_tokens=False)
         # A piece for the start of a word alone has no characters.
         return [sorted({end for _, end in each.offsets} - {0}) for each in encodings]
 
