@@ -2,11 +2,12 @@
 
     python experiments/who_did_what.py make data/squad/dev-v1.1.json.gz --out runs/roles.json
     python experiments/who_did_what.py score default-reader runs/roles.json --json runs/roles-d.json
+    python experiments/who_did_what.py plot runs/roles-*.json --out roles.svg
 
 `make` takes questions of a SQuAD file that ask who did something to somebody that they name, or to
 whom somebody did it, and appends to the passage one sentence about the same event with a
 participant from another article (`role_distractors/sentences.py` has the kinds and controls).
-`score` says how many points of exact match and F1 a reader loses by each kind.
+`score` says how many points of exact match and F1 a reader loses by each kind, and `plot` draws it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from role_distractors.roles import Item, asked, find_item
@@ -35,14 +37,19 @@ from syntagma import segment
 from syntagma.analysis.cluster_bootstrap import MEAN, cluster_sums, resample_clusters
 from syntagma.analysis.intervals import percentile_interval
 from syntagma.datasets.squad_format import squad_data
+from syntagma.drawing.intervals import DrawnInterval, draw_intervals
+from syntagma.drawing.plotting import draw_panels
+from syntagma.encoders.reference import find_model
 from syntagma.errors import InputError, in_one_line
+from syntagma.files import read_json
 from syntagma.outputs import write_json
 from syntagma.parse.sources.cache import ParseCache, cache_folder
-from syntagma.parse.sources.load import load_source
+from syntagma.parse.sources.load import identify, load_source
 from syntagma.tasks.spans.metrics import judge
 from syntagma.tasks.spans.reader import Reader
 from syntagma.tasks.spans.squad import SpanExample, best_text, read_squad
 
+EXCHANGED = tuple(kind for kind in KINDS if not kind.startswith("other_"))
 PLAIN = "none"
 """The kind of a question without a distractor."""
 VERB = re.compile(r"\b(is|are|was|were|has|have|had|can|could|did|does|will|would|\w+ed)\b")
@@ -228,9 +235,11 @@ def score(given: argparse.Namespace) -> None:
     texts = [best_text(found) for found in reader.predictions(pairs, threshold=math.inf)]
     judged = judge(examples, texts, rules="1.1")
     titles = [each.title for each in examples if split_id(each)[1] == PLAIN]
+    cache = reader.texts.cache
     result: dict[str, object] = {
-        "reader": given.reader, "data": str(given.data), "questions": len(titles),
-        "articles": len(set(titles)),
+        "reader": find_model(given.reader).identity(),
+        "parser": identify(given.parser or reader.config.parser, cache.source) if cache else None,
+        "data": str(given.data), "questions": len(titles), "articles": len(set(titles)),
     }  # fmt: skip
     print(f"{given.reader}: {len(titles)} questions of {len(set(titles))} articles")
     for metric in ("exact", "f1"):
@@ -243,6 +252,27 @@ def score(given: argparse.Namespace) -> None:
             print(f"| {row['kind']} | {row['score']:.1f} | {' | '.join(cells)} |")
     if given.json:
         write_json(given.json, result)
+
+
+def plot(given: argparse.Namespace) -> None:
+    """Draw what each reader loses by each kind, more than by the control."""
+    found: dict[str, dict[str, Any]] = {}
+    for path in given.results:
+        values = read_json(path)
+        # The result of one reader, or several by their names.
+        found |= {values["reader"]["name"]: values} if "reader" in values else values
+
+    def draw(axis: Any, kind: str) -> tuple[str, str]:
+        axis.set_title(kind)
+        rows = []
+        for name, values in found.items():
+            (row,) = (each for each in values["exact"] if each["kind"] == kind)
+            point, interval = row["more_than_control"], row["more_than_control_interval"]
+            rows.append((name, {"articles": DrawnInterval(point, *interval)}))
+        draw_intervals(axis, rows)
+        return f"exact match lost, more than by {CONTROL}", ""
+
+    draw_panels(EXCHANGED, draw, given.out, height=2.2)
 
 
 def _points(row: dict[str, object], name: str) -> str:
@@ -272,6 +302,10 @@ def parser() -> argparse.ArgumentParser:
     scored.add_argument("--parser", default="", help="other trees than the reader's own")
     scored.add_argument("--resamples", type=int, default=9999)
     scored.add_argument("--json", type=Path, help="also write the scores")
+    drawn = commands.add_parser("plot", help="draw the results of several readers")
+    drawn.set_defaults(run=plot)
+    drawn.add_argument("results", nargs="+", type=Path, help="JSON files of `score`")
+    drawn.add_argument("--out", type=Path, required=True, help="a .svg, .pdf or .png file")
     return top
 
 
