@@ -19,7 +19,7 @@ from syntagma.errors import InputError
 from syntagma.parse.sources.controls import RandomTreeSource
 from syntagma.parse.sources.load import load_parser
 from syntagma.text.brackets import parse_brackets
-from syntagma.text.sentence import Parse, Sentence
+from syntagma.text.sentence import Sentence
 from tests.installed import install
 from tests.messages import naming
 
@@ -156,7 +156,7 @@ def test_sentences_are_right_whatever_arcs_cross():
             token.is_sent_start = token.i == 400
         read = read_sentences(doc)
         source = RandomTreeSource(seed)
-        parses = [Parse(part.sentence, source._heads(part.sentence)) for part in read]
+        parses = [source._drawn(part.sentence) for part in read]
         write_parses(doc, read, parses, phrases=False)
         assert [sentence.start for sentence in doc.sents] == [0, 400]
         assert [parse.heads for parse in parses_of(doc)] == [parse.heads for parse in parses]

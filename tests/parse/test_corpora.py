@@ -64,7 +64,7 @@ class TestShards:
         _, folder, _ = corpus
         shard = next(AnnotatedCorpus(folder).shards())
         assert shard.labels["relations"] == ["dep", "root"]
-        assert shard.metadata["fingerprint"] == "random:3"
+        assert shard.metadata["fingerprint"] == "random2:3"
         assert shard.metadata["schema"] == 2
         assert shard.upos.dtype == np.uint8
         assert shard.confidence is None

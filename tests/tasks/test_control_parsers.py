@@ -93,7 +93,7 @@ def test_a_model_that_reads_tags_warns_of_a_source_without_them(
             training={"max_steps": 1},
         )  # fmt: skip
         train(settings, tmp_path / parser)
-        warned = "0 % of words have one of the Penn tags" in caplog.text
+        warned = "0% of words have one of the Penn tags" in caplog.text
         assert warned == (parser == "linear")
 
 

@@ -73,3 +73,21 @@ def tagged_shares(parsed: Sequence[ParsedText]) -> dict[TagSet, float]:
             known = TAG_IDS[tag_set]  # type: ignore[index]
             found[tag_set] += sum(labels[codes[index]] in known for index in words)  # type: ignore[index]
     return {tag_set: count / max(n_words, 1) for tag_set, count in found.items()}
+
+
+def too_few_tags(shares: Mapping[TagSet, float], tag_set: TagSet) -> str:
+    """Say that most words lack the tags that a model reads; empty if they have them.
+
+    Args:
+        shares: as of :func:`tagged_shares`.
+        tag_set: the tag set of the model.
+    """
+    if shares[tag_set] >= MIN_SHARE:
+        return ""
+    others = max(shares.values()) > shares[tag_set]
+    return (
+        f"only {shares[tag_set]:.0%} of words have one of the "
+        f"{'Penn' if tag_set == 'penn' else 'universal'} tags that the model reads; use a parse "
+        f"source with such tags"
+        f"{', or train with guides.pos_embedding.tags=auto' if others else ''}"
+    )

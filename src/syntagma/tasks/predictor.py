@@ -26,7 +26,7 @@ from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.progress import steps
 from syntagma.syntax.encode import EncodedText, encode_texts, piece_mode
 from syntagma.syntax.sequences import SequenceBuilder
-from syntagma.syntax.tags import MIN_SHARE, TagSet, tag_set_of, tagged_shares
+from syntagma.syntax.tags import MIN_SHARE, TagSet, tag_set_of, tagged_shares, too_few_tags
 from syntagma.tasks.asked_parser import asked_parser, load_asked
 from syntagma.tasks.layout import Layout, TextPair
 from syntagma.tasks.recent import Recent
@@ -112,17 +112,8 @@ class TextEncoder:
         shares = tagged_shares(parsed)
         if self.chooses_tags:
             self._choose_tags(shares)
-        tags = tag_set_of(self.config.guides)
-        if shares[tags] >= MIN_SHARE:
-            return
-        log.warning(
-            "only %.0f %% of words have one of the %s tags that the model reads%s",
-            100 * shares[tags],
-            {"penn": "Penn", "upos": "universal"}[tags],
-            "; use a parse source with such tags, or train with guides.pos_embedding.tags=auto"
-            if max(shares.values()) > shares[tags]
-            else ": to it, words without one are all alike; use a parse source with tags",
-        )
+        if problem := too_few_tags(shares, tag_set_of(self.config.guides)):
+            log.warning("%s", problem)
 
     def encode(
         self, texts: Sequence[str], *, spaced: bool = False, without_trees: bool = False

@@ -144,7 +144,7 @@ class NoisySource:
         if not 0 <= share <= 1:
             raise InputError(
                 f"parser: expected a share of replaced {what} from 0 to 1, as in "
-                f"{'noisy' if what == 'heads' else 'noisy_tags'}:0.2:SOURCE; got {share:g}"
+                f"{'noisy' if what == 'heads' else 'noisy_tags'}:0.2:SOURCE; got {share}"
             )
         self.source = source
         self.share = share

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from syntagma.text.alignment import encodable
-
 Pieces: TypeAlias = Callable[[Sequence[str]], list[list[int]]]
 """Returns the ends of the pieces of each run, ascending."""
 
@@ -21,6 +19,9 @@ def pieces_of(tokenizer: Any) -> Pieces:
     Args:
         tokenizer: a fast tokenizer.
     """
+    # It loads torch, which segmentation by the rules for English does without.
+    from syntagma.text.alignment import encodable
+
     backend = tokenizer.backend_tokenizer
 
     def ends(runs: Sequence[str]) -> list[list[int]]:
