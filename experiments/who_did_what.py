@@ -238,7 +238,7 @@ def score(given: argparse.Namespace) -> None:
     cache = reader.texts.cache
     result: dict[str, object] = {
         "reader": find_model(given.reader).identity(),
-        "parser": identify(given.parser or reader.config.parser, cache.source) if cache else None,
+        "parser": identify(given.parser or reader.model.config.parser, cache.source) if cache else None,
         "data": str(given.data), "questions": len(titles), "articles": len(set(titles)),
     }  # fmt: skip
     print(f"{given.reader}: {len(titles)} questions of {len(set(titles))} articles")
