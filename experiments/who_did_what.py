@@ -235,10 +235,10 @@ def score(given: argparse.Namespace) -> None:
     texts = [best_text(found) for found in reader.predictions(pairs, threshold=math.inf)]
     judged = judge(examples, texts, rules="1.1")
     titles = [each.title for each in examples if split_id(each)[1] == PLAIN]
-    cache = reader.texts.cache
+    cache, parser_name = reader.texts.cache, given.parser or reader.model.config.parser
     result: dict[str, object] = {
         "reader": find_model(given.reader).identity(),
-        "parser": identify(given.parser or reader.model.config.parser, cache.source) if cache else None,
+        "parser": identify(parser_name, cache.source) if cache else None,
         "data": str(given.data), "questions": len(titles), "articles": len(set(titles)),
     }  # fmt: skip
     print(f"{given.reader}: {len(titles)} questions of {len(set(titles))} articles")
