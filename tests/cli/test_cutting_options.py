@@ -23,6 +23,7 @@ def test_text_is_cut_by_another_tokenizer(run, tmp_path, tiny_parser):
         (("--tokenizer", "whitespace", "--from", "words"), "--tokenizer --from words"),
         (("--tokenizer", "whitespace", "--pretokenized"), "--tokenizer --from words"),
         (("--lang", "de"), "'de' en"),
+        (("--lang", "de", "--parser", "default-parser:en"), "--lang de default-parser:en"),
         (("--lang", "en", "--parser", "linear"), "--lang linear"),
     ],
 )

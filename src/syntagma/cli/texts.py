@@ -146,7 +146,7 @@ def parse(
     require_encoder(parser)
     from syntagma.cli.printing import write_parses
     from syntagma.encoders.reference import find_model
-    from syntagma.parse.sources.load import load_parser, load_source
+    from syntagma.parse.sources.load import load_parser, load_source, read_language
     from syntagma.parse.sources.tokenizers import TokenizedSource, find_tokenizer
 
     where: dict[str, Any] = {
@@ -154,8 +154,13 @@ def parse(
         "to": to,
         "out": sys.stdout,
     }
+    place, named = read_language(parser)
+    if named and lang:
+        raise InputError(
+            f"--lang {lang}: --parser {parser} names the language; omit one of the two"
+        )
     # A name with a colon is none of the hub, unless it is a path on Windows.
-    ref = find_model(parser) if ":" not in parser or Path(parser).is_dir() else None
+    ref = find_model(place) if ":" not in place or Path(place).is_dir() else None
     if ref is None or ref.kind != "model":
         other = load_source(parser, device=device)
         refuse(given, f"has no effect on --parser {parser}, which is no parser of ours; omit it")
@@ -170,7 +175,7 @@ def parse(
         max_words=max_words,
         precision=precision or None,
         decoding=how,
-        lang=lang,
+        lang=lang or named,
     )
     write_parses(files or ["-"], own if cut_by is None else TokenizedSource(own, cut_by), **where)
 

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 AnyParser = str | ParseSource | Tagger
 """What a parser may be given as: its name, an object with parses, or one with tags only."""
 
+_KINDS = frozenset(
+    ("conllu", "parquet", "tacred", "spacy", "stanza", "tagger", "linear", "random", "noisy",
+     "noisy_tags")
+)  # fmt: skip
+"""What the names of other sources begin with."""
 _WITH_LANGUAGE = re.compile(r"(.{2,}):([a-z]{2,3})")
 NOISY = {"heads": "noisy", "tags": "noisy_tags"}
 """Prefix of the names of noisy sources, by what is replaced."""
@@ -101,11 +106,14 @@ def read_language(name: str) -> tuple[str, str]:
     Args:
         name: of a parser, such as ``multilingual-parser:fr``.
 
-    >>> read_language("multilingual-parser:fr"), read_language("runs/french")
-    (('multilingual-parser', 'fr'), ('runs/french', ''))
+    >>> read_language("multilingual-parser:fr"), read_language("spacy:fr")
+    (('multilingual-parser', 'fr'), ('spacy:fr', ''))
     """
     found = _WITH_LANGUAGE.fullmatch(name)
-    return (found[1], found[2]) if found and not Path(name).exists() else (name, "")
+    kind = name.partition(":")[0]
+    if found is None or kind in _KINDS or kind in PARSERS or Path(name).exists():
+        return name, ""
+    return found[1], found[2]
 
 
 def load_parser(name: ModelName, *, device: str = "cpu", **options: Any) -> JointParser:
