@@ -121,7 +121,8 @@ class Languages:
         if not text.strip():
             return self.codes[0]
         likely = rank_languages(text)
-        found = language_of(text, self.codes)
+        own = same_language(likely[0].code, self.codes) if likely else ""
+        found = Language(own, likely[0].probability) if own else language_of(text, self.codes)
         if found is None:
             guess = language_of(text, self.codes, min_bytes=1)
             code = self.codes[0] if guess is None else guess.code
