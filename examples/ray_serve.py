@@ -27,6 +27,7 @@ from ray.exceptions import RayError, RayTaskError
 from ray.serve.exceptions import BackPressureError, RayServeException
 
 from syntagma.errors import InputError
+from syntagma.serve.payloads import AnswerPayload, ParsePayload
 from syntagma.serve.problems import MEDIA_TYPE, Problem, invalid, too_busy
 from syntagma.serve.schemas import AnswerRequest, ParseRequest
 
@@ -122,7 +123,7 @@ class Door:
             raise Problem(422, "index: none is served here; give text")
         _require_fitting([body.text], len(body.all_questions))
         jobs = [
-            ("answer", self.reader, (body.text, question, body.mode, body.top))
+            ("answer", self.reader, AnswerPayload(body.text, question, body.mode, body.top))
             for question in body.all_questions
         ]
         return _joined("answers", self.reader, await self._run(jobs))
@@ -131,7 +132,10 @@ class Door:
     async def parse(self, body: ParseRequest) -> Response:
         """Parse texts into trees."""
         _require_fitting(body.all_texts, len(body.all_texts))
-        jobs = [("parse", self.parser, (text, "json", body.phrases)) for text in body.all_texts]
+        jobs = [
+            ("parse", self.parser, ParsePayload(text, "json", body.phrases, body.lang or ""))
+            for text in body.all_texts
+        ]
         return _joined("texts", self.parser, await self._run(jobs))
 
     async def _run(self, jobs: Sequence[Job]) -> list[bytes]:

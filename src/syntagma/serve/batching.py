@@ -37,7 +37,7 @@ class Job(NamedTuple):
     Args:
         operation: name of a method of :class:`syntagma.serve.operations.Operations`.
         model: name of the model.
-        payload: what the method takes, as plain values.
+        payload: what the method takes (:mod:`syntagma.serve.payloads`).
         size: characters that are read.
     """
 

@@ -12,12 +12,21 @@ import logging
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from syntagma.drawing.tree_svg import document_svg
 from syntagma.errors import InputError
 from syntagma.parse.parser import JointParser
 from syntagma.serve.loaded import Loaded
+from syntagma.serve.payloads import (
+    AnswerPayload,
+    AskPayload,
+    ParsePartPayload,
+    ParsePayload,
+    PredictPayload,
+    SearchPayload,
+)
 from syntagma.serve.worker import Outcome, WorkerPlan
 from syntagma.tasks.open_qa.documents import DocumentReader, ReadPassage
 from syntagma.tasks.recent import Recent
@@ -57,12 +66,12 @@ class Operations:
     def _warm_up(self) -> None:
         """Let every model compute once: the first time takes much longer than others."""
         for name in self.loaded.readers:
-            self.run("answer", name, [(WARM_TEXT, "Who?", "balanced", 1)])
+            self.run("answer", name, [AnswerPayload(WARM_TEXT, "Who?")])
         for name in self.loaded.parsers:
-            self.run("parse", name, [(WARM_TEXT, "json", False, "")])
+            self.run("parse", name, [ParsePayload(WARM_TEXT)])
         for name, index in self.loaded.indexes.items():
             if len(index):
-                self.run("search", name, [("Who?", 1, "fused")])
+                self.run("search", name, [SearchPayload("Who?", 1, "fused")])
 
     def run(self, operation: str, model: str, payloads: Sequence[Any]) -> list[Outcome]:
         """Do a batch; a job that is wrong does not spoil the others.
@@ -94,30 +103,28 @@ class Operations:
             )
             return [Outcome("error", f"internal error: {type(error).__name__}")]
 
-    def answer(self, model: str, payloads: Sequence[tuple[str, str, Any, int]]) -> Iterator[bytes]:
-        """Answer questions about texts: (text, question, mode, number of candidates to show)."""
+    def answer(self, model: str, payloads: Sequence[AnswerPayload]) -> Iterator[bytes]:
+        """Answer questions about texts."""
         reader = self.loaded.readers[model]
-        for mode, group in _by(payloads, 2):
-            answers = reader.stream([(text, question) for text, question, _, _ in group], mode=mode)
-            for answer, (*_, top) in zip(answers, group, strict=True):
-                yield _json(_with_top(answer.to_dict(), top))
+        for mode, group in _by(payloads, "mode"):
+            answers = reader.stream([(each.text, each.question) for each in group], mode=mode)
+            for answer, each in zip(answers, group, strict=True):
+                yield _json(_with_top(answer.to_dict(), each.top))
 
-    def ask(
-        self, model: str, payloads: Sequence[tuple[str, str, Any, int, int]]
-    ) -> Iterator[bytes]:
-        """Answer questions from indexes: (index, question, mode, candidates to show, passages)."""
+    def ask(self, model: str, payloads: Sequence[AskPayload]) -> Iterator[bytes]:
+        """Answer questions from indexes."""
         reader = self.loaded.open_readers[model]
-        for (index, mode, read), group in _by(payloads, 0, 2, 4):
+        for (index, mode, read), group in _by(payloads, "index_name", "mode", "read"):
             asked = DocumentReader(self.loaded.indexes[index], reader, top=read)
-            answers = asked.stream([question for _, question, *_ in group], mode=mode)
-            for answer, (_, _, _, top, _) in zip(answers, group, strict=True):
-                yield _json(_with_top(answer.to_dict(), top))
+            answers = asked.stream([each.question for each in group], mode=mode)
+            for answer, each in zip(answers, group, strict=True):
+                yield _json(_with_top(answer.to_dict(), each.top))
 
-    def search(self, model: str, payloads: Sequence[tuple[str, int, Any]]) -> Iterator[bytes]:
-        """Find passages for questions: (question, number of passages, kind of scores)."""
+    def search(self, model: str, payloads: Sequence[SearchPayload]) -> Iterator[bytes]:
+        """Find passages for questions."""
         index = self.loaded.indexes[model]
-        for (top, by), group in _by(payloads, 1, 2):
-            questions = [question for question, _, _ in group]
+        for (top, by), group in _by(payloads, "top", "by"):
+            questions = [each.question for each in group]
             for question, hits in zip(
                 questions, index.search(questions, top=top, by=by), strict=True
             ):
@@ -128,8 +135,8 @@ class Operations:
                 ]
                 yield _json({"question": question, "passages": found})
 
-    def predict(self, model: str, payloads: Sequence[tuple[dict[str, Any]]]) -> Iterator[bytes]:
-        """Predict with the model of any task: (inputs by their names)."""
+    def predict(self, model: str, payloads: Sequence[PredictPayload]) -> Iterator[bytes]:
+        """Predict with the model of any task."""
         predictor = self.loaded.predictors[model]
         names = predictor.inputs
         for (inputs,) in payloads:
@@ -141,28 +148,26 @@ class Operations:
         for found in predictor.stream([row if len(row) > 1 else row[0] for row in rows]):
             yield _json(found.to_dict() if hasattr(found, "to_dict") else found._asdict())
 
-    def parse(self, model: str, payloads: Sequence[tuple[str, str, bool, str]]) -> Iterator[bytes]:
-        """Parse texts: (text, format, whether with phrases, language or nothing)."""
-        for (phrases, lang), group in _by(payloads, 2, 3):
-            texts = [text for text, *_ in group]
-            for (text, to, *_), parses in zip(
-                group, self._parsed(model, phrases, lang, texts), strict=True
-            ):
-                yield _FORMATS[to](text, parses)
+    def parse(self, model: str, payloads: Sequence[ParsePayload]) -> Iterator[bytes]:
+        """Parse texts."""
+        for (phrases, lang), group in _by(payloads, "phrases", "lang"):
+            texts = [each.text for each in group]
+            for each, parses in zip(group, self._parsed(model, phrases, lang, texts), strict=True):
+                yield _FORMATS[each.to](each.text, parses)
 
     def parse_part(
-        self, model: str, payloads: Sequence[tuple[str, bool, str, int, int]]
+        self, model: str, payloads: Sequence[ParsePartPayload]
     ) -> Iterator[tuple[int, list[bytes]]]:
-        """Parse some sentences of texts: (text, with phrases, language, first sentence, number).
+        """Parse some sentences of texts.
 
         A result is the number of sentences of the whole text, and a line for each of these.
         """
-        for (phrases, lang), group in _by(payloads, 1, 2):
+        for (phrases, lang), group in _by(payloads, "phrases", "lang"):
             parser = self._parser(model, phrases, lang)
             parts = []
-            for text, *_, first, number in group:
-                sentences = self._segmented(text, parser)
-                parts.append((len(sentences), sentences[first : first + number]))
+            for each in group:
+                sentences = self._segmented(each.text, parser)
+                parts.append((len(sentences), sentences[each.first : each.first + each.number]))
             parses = iter(parser.parse(sentence for _, part in parts for sentence in part))
             for n_sentences, part in parts:
                 yield n_sentences, [_json(parse_values(next(parses))) for _ in part]
@@ -204,14 +209,9 @@ class Operations:
         return sentences
 
 
-def _by(payloads: Sequence[Any], *places: int) -> Iterator[tuple[Any, list[Any]]]:
-    """Group neighbours that are equal in some places, and so can be computed together."""
-
-    def key(payload: Any) -> Any:
-        values = tuple(payload[place] for place in places)
-        return values if len(values) > 1 else values[0]
-
-    for value, group in groupby(payloads, key):
+def _by(payloads: Sequence[Any], *names: str) -> Iterator[tuple[Any, list[Any]]]:
+    """Group neighbours that are equal in some parts, and so can be computed together."""
+    for value, group in groupby(payloads, attrgetter(*names)):
         yield value, list(group)
 
 

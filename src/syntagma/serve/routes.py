@@ -15,6 +15,13 @@ from syntagma.serve.batching import Job
 from syntagma.serve.limits import Limits
 from syntagma.serve.metrics import MEDIA_TYPE
 from syntagma.serve.named_models import NamedModel
+from syntagma.serve.payloads import (
+    AnswerPayload,
+    AskPayload,
+    ParsePayload,
+    PredictPayload,
+    SearchPayload,
+)
 from syntagma.serve.problems import Problem
 from syntagma.serve.schemas import AnswerRequest, ParseRequest, PassagesRequest, PredictRequest
 from syntagma.serve.service import Service
@@ -63,7 +70,7 @@ def _add_work(router: APIRouter, service: Service) -> None:
         questions = _checked_questions(service.limits, body.all_questions)
         index = service.find("index", body.index)
         jobs = [
-            Job("search", index.name, (question, body.top, body.by), len(question))
+            Job("search", index.name, SearchPayload(question, body.top, body.by), len(question))
             for question in questions
         ]
         head = b'{"index": %s, "results": [' % _str(index.name)
@@ -87,7 +94,9 @@ def _add_work(router: APIRouter, service: Service) -> None:
         phrases = body.phrases or media_type == BRACKETS
         to = FORMATS[media_type]
         lang = body.lang or ""
-        jobs = [Job("parse", model, (text, to, phrases, lang), len(text)) for text in texts]
+        jobs = [
+            Job("parse", model, ParsePayload(text, to, phrases, lang), len(text)) for text in texts
+        ]
         found = await service.run(jobs)
         if media_type == JSON:
             head = b'{"model": %s, "texts": [' % _str(model)
@@ -110,7 +119,7 @@ def _add_work(router: APIRouter, service: Service) -> None:
         model = _find_predictor(service, name)
         inputs = body.all_inputs
         _require_few(service.limits, len(inputs), "inputs")
-        jobs = [Job("predict", model.name, (each,), _size_of(each)) for each in inputs]
+        jobs = [Job("predict", model.name, PredictPayload(each), _size_of(each)) for each in inputs]
         for number, job in enumerate(jobs):
             _require_short(service.limits.text_characters, job.size, f"inputs.{number}")
         head = b'{"model": %s, "task": %s, "predictions": [' % (_str(name), _str(model.task))
@@ -173,17 +182,26 @@ def _answer_jobs(service: Service, body: AnswerRequest) -> tuple[str, list[Job]]
     if body.text is None:
         index = service.find("index", body.index).name
         return model.name, [
-            Job("ask", model.name, (index, question, body.mode, body.top, body.read),
-                1000 * body.read)
+            Job(
+                "ask",
+                model.name,
+                AskPayload(index, question, body.mode, body.top, body.read),
+                1000 * body.read,
+            )
             for question in questions
-        ]  # fmt: skip
+        ]
     if model.task == "open_qa":
         raise Problem(422, f"model: {model.name} answers from an index; give index, not text")
     text = body.text
     _require_short(limits.text_characters, len(text), "text")
     # Only the first question about a text costs as much as the text is long.
     return model.name, [
-        Job("answer", model.name, (text, question, body.mode, body.top), len(text) + len(question))
+        Job(
+            "answer",
+            model.name,
+            AnswerPayload(text, question, body.mode, body.top),
+            len(text) + len(question),
+        )
         for question in questions
     ]
 

@@ -13,6 +13,7 @@ from syntagma.serve.batching import Batcher, Job
 from syntagma.serve.limits import Limits
 from syntagma.serve.metrics import Metrics
 from syntagma.serve.named_models import Kind, NamedModel, choose
+from syntagma.serve.payloads import ParsePartPayload
 from syntagma.serve.pool import Pool
 from syntagma.serve.problems import Problem
 from syntagma.serve.worker import Worker
@@ -176,4 +177,5 @@ class Service:
 def _part(model: str, text: str, phrases: bool, lang: str, first: int) -> Job:
     # The worker keeps the sentences of recent texts, so that only the first part is segmented.
     size = min(len(text), 200 * PART_SENTENCES)
-    return Job("parse_part", model, (text, phrases, lang, first, PART_SENTENCES), size)
+    payload = ParsePartPayload(text, phrases, lang, first, PART_SENTENCES)
+    return Job("parse_part", model, payload, size)
