@@ -79,6 +79,7 @@ wait... no…. . . . yes?!  →  wait ... no …. . . . yes ?!
 and/or 1/2, s/he, w/o, a/b  →  and / or 1/2 , s/he , w/o , a/b
 AT&T's R&D, cats & dogs  →  AT&T 's R&D , cats & dogs
 ***Note*** ---- -> =>  →  *** Note *** ---- -> =>
+----== |--+--| a|b <br>--  →  ----== |--+--| a | b < br > --
 great :) sad :-( ;) <3 :D  →  great :) sad :-( ;) <3 :D
 (see: (a) and b:c)  →  ( see : ( a ) and b : c )
 f**k a file_name _so_  →  f**k a file_name _ so _

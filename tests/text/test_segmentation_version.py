@@ -23,6 +23,8 @@ GOLDEN = {
     2: "9c1d9d122495a97f1a0f64bb29abf36a437f420ec8def9b4d5bcfd73b0b38dd9",
     # "its" before a paragraph or line break stays whole, which none of the texts below has.
     3: "9c1d9d122495a97f1a0f64bb29abf36a437f420ec8def9b4d5bcfd73b0b38dd9",
+    # A line that is drawn with several marks is one word.
+    4: "4d1de93bc8a654615182e9acf2ad2565b6813d791b8aef77ce47d0badafbb197",
 }
 """Hash of the segmentation of `awkward_texts`, and of the word lists, in each version."""
 
