@@ -236,6 +236,25 @@ def edited_copy(runs, tmp_path):
     return make
 
 
+def test_differences_from_the_first_source_have_intervals_over_seeds(edited_copy, monkeypatch):
+    names = [f"seed{seed}" for seed in (1, 2, 3)]
+    folders = [edited_copy(name, "linear", 50.0, seed=int(name[-1])) for name in names]
+    scores = {"": (50.0, 52.0, 54.0), "random": (49.0, 50.0, 51.0), "linear": (51.0, 53.0, 55.0)}
+    monkeypatch.setattr(
+        "syntagma.analysis.robustness.rescoring._score",
+        lambda run, examples, parser, *others: scores[parser][run.seed - 1],
+    )
+    found = parser_table(folders, ["own", "random", "linear"])
+    (name,) = found.systems
+    random, linear = found.intervals[name]
+    # Of the differences −1, −2 and −3, with a standard error of 1/√3 and 2 degrees of freedom.
+    assert (random.low, random.high) == pytest.approx((-2 - 2.4841, -2 + 2.4841), abs=1e-4)
+    assert linear is None  # All seeds differ by the same.
+    assert says(found.table(), "random − own -2.00 (-4.48 … +0.48) +1.00 paired t")
+    assert parser_table(folders[:1], ["own", "random"]).intervals == {}
+    assert parser_table(folders, ["own"]).intervals == {}
+
+
 def test_draws_of_training_noise_are_averaged(edited_copy, tiny_parser):
     folders = [
         edited_copy("clean", tiny_parser, 90.0),

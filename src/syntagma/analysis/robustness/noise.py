@@ -10,6 +10,7 @@ from syntagma.analysis.robustness.rescoring import (
     check_metric,
     level_note,
     level_systems,
+    means_and_spreads,
     rows_of,
     score_all,
 )
@@ -119,7 +120,8 @@ def noise_curve(
         ]
 
     level = level_systems({system.name: system.runs[0].path for system in systems}, kind)
-    means, spreads, n_examples = score_all(systems, data, parsers, level, metric, device)
+    scores, n_examples = score_all(systems, data, parsers, level, metric, device)
+    means, spreads = means_and_spreads(scores)
     return NoiseCurve(kind, shares, metric, means, spreads, level, n_examples, draws, EVALUATION)
 
 

@@ -19,6 +19,8 @@ COLUMNS = {"heads": {"enter", "exit", "depth"}, "tags": {"tag"}}
 """Columns of the syntax tensors that are computed from heads and from tags."""
 Points = dict[str, tuple[float, ...]]
 """Values of each system, ``[n_points]``."""
+Scores = dict[str, tuple[tuple[float, ...], ...]]
+"""Scores of the runs of each system, ``[n_points][n_runs]``."""
 
 
 def score_all(
@@ -28,7 +30,7 @@ def score_all(
     level: Container[str],
     metric: str,
     device: str,
-) -> tuple[Points, Points, int]:
+) -> tuple[Scores, int]:
     """Score all runs of all systems at each point.
 
     Args:
@@ -41,10 +43,10 @@ def score_all(
         device: device to run the models on.
 
     Returns:
-        Means and standard deviations of each system at each point, and the number of examples.
+        The scores, those of a run in the same place at each point (a point with several parses of
+        a run has as many scores of it), and the number of examples.
     """
-    means: Points = {}
-    spreads: Points = {}
+    scores: Scores = {}
     n_examples = 0
     for system in systems:
         found: dict[int, list[float]] = {}
@@ -57,9 +59,14 @@ def score_all(
                     if name not in by_parser:
                         by_parser[name] = _score(run, examples, name, metric, device)
                     found.setdefault(point, []).append(by_parser[name])
-        means[system.name] = tuple(map(mean, found.values()))
-        spreads[system.name] = tuple(map(spread_of, found.values()))
-    return means, spreads, n_examples
+        scores[system.name] = tuple(map(tuple, found.values()))
+    return scores, n_examples
+
+
+def means_and_spreads(scores: Scores) -> tuple[Points, Points]:
+    """Compute the means over runs, and the standard deviations."""
+    means = {name: tuple(map(mean, of)) for name, of in scores.items()}
+    return means, {name: tuple(map(spread_of, of)) for name, of in scores.items()}
 
 
 def rows_of(systems: Points, deviations: Points) -> list[list[str]]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from syntagma.analysis.intervals import Interval, paired_seeds
 from syntagma.analysis.robustness.rescoring import (
     check_metric,
     level_note,
     level_systems,
+    means_and_spreads,
     rows_of,
     score_all,
 )
 from syntagma.analysis.systems import read_systems, require_same_numbers
-from syntagma.drawing.tables import aligned
+from syntagma.drawing.tables import aligned, signed
 from syntagma.parse.sources.load import load_source
 
 OWN = "own"
@@ -34,6 +36,9 @@ class ParserTable:
         deviations: standard deviations over seeds, ``[n_parsers]``; 0 for a single score.
         level: names of the systems that do not read parses, whose scores are all equal.
         n_examples: number of examples.
+        intervals: of systems with several runs that read parses, the interval over these runs of
+            the difference from the first parse source, ``[n_parsers - 1]``; ``None`` if it is
+            undefined.
     """
 
     parsers: tuple[str, ...]
@@ -42,6 +47,7 @@ class ParserTable:
     deviations: dict[str, tuple[float, ...]]
     level: tuple[str, ...]
     n_examples: int
+    intervals: dict[str, tuple[Interval | None, ...]] = field(default_factory=dict)
 
     def rows(self) -> list[list[str]]:
         """Return the cells of a table, header first."""
@@ -49,11 +55,30 @@ class ParserTable:
 
     def summary(self) -> str:
         """Describe the measurement in a line."""
-        return f"n = {self.n_examples:,}{level_note(self.level, PARSES)}"
+        over = "; intervals over seeds, paired t" if self.intervals else ""
+        return f"n = {self.n_examples:,}{over}{level_note(self.level, PARSES)}"
 
     def table(self) -> str:
         """Format as a table for a terminal."""
-        return f"{aligned(self.rows())}\n{self.summary()}"
+        parts = [aligned(self.rows())]
+        if self.intervals:
+            parts.append(aligned(self.difference_rows()))
+        return "\n\n".join([*parts, self.summary()])
+
+    def difference_rows(self) -> list[list[str]]:
+        """Return the cells of the table of differences from the first parse source."""
+        rows = [
+            [f"Δ {self.score}, 95 %", *(f"{name} − {self.parsers[0]}" for name in self.parsers[1:])]
+        ]
+        for name, intervals in self.intervals.items():
+            first, *others = self.systems[name]
+            cells = [
+                signed(score - first)
+                + (f" ({signed(found.low)} … {signed(found.high)})" if found else "")
+                for score, found in zip(others, intervals, strict=True)
+            ]
+            rows.append([name, *cells])
+        return rows
 
 
 def parser_table(
@@ -86,8 +111,22 @@ def parser_table(
     metric = check_metric(metric, systems, data)
     names = [["" if parser == OWN else parser] for parser in parsers]
     level = level_systems({system.name: system.runs[0].path for system in systems}, PARSES)
-    means, spreads, n_examples = score_all(systems, data, lambda _: names, level, metric, device)
-    return ParserTable(parsers, metric, means, spreads, level, n_examples)
+    scores, n_examples = score_all(systems, data, lambda _: names, level, metric, device)
+    intervals = {
+        name: _from_the_first(of)
+        for name, of in scores.items()
+        if name not in level and len(of[0]) > 1 and len(of) > 1
+    }
+    return ParserTable(parsers, metric, *means_and_spreads(scores), level, n_examples, intervals)
+
+
+def _from_the_first(scores: tuple[tuple[float, ...], ...]) -> tuple[Interval | None, ...]:
+    """Compute the intervals of the differences from the first point, over runs."""
+    first, *others = scores
+    return tuple(
+        paired_seeds([ours - theirs for ours, theirs in zip(other, first, strict=True)])
+        for other in others
+    )
 
 
 def check_sources(parsers: Sequence[str]) -> None:
