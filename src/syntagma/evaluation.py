@@ -111,6 +111,7 @@ def evaluate(
     parser: AnyParser = "",
     by: Sequence[str] = (),
     raw: bool = False,
+    lang: str = "",
     device: str = "cpu",
     precision: Precision | None = None,
     threshold: float | None = None,
@@ -129,6 +130,8 @@ def evaluate(
         by: also score groups, see :meth:`syntagma.tasks.task.Task.evaluate`.
         raw: for parsers: score what they make of the raw text, with the measures of the CoNLL 2018
             shared task (:mod:`syntagma.parse.conll_scores`); otherwise words are given.
+        lang: with ``raw``, the language of the text, such as ``fr``, for a parser of several.
+            Default: that with which the name of a file begins; otherwise it is detected.
         device: where to compute.
         precision: of the computation, see :func:`open_model`.
         threshold: another one than the fitted one, see :func:`open_model`.
@@ -142,9 +145,11 @@ def evaluate(
         ref, task=task, parser=parser, device=device, precision=precision, threshold=threshold
     )
     values: dict[str, Any] = {}
+    if lang and not raw:
+        raise InputError(f"lang {lang} says how raw text is cut, and words are given; add raw")
     if raw:
         _require_raw(type(opened))
-        values |= cast(Any, opened).evaluate_raw(_read_parts(opened, data, skip_bad))
+        values |= cast(Any, opened).evaluate_raw(_read_parts(opened, data, skip_bad), lang=lang)
     else:
         examples = _read(opened, data, skip_bad)
         log.info("scoring %d examples", len(examples))

@@ -35,6 +35,9 @@ def test_train_evaluate_predict_parse_compare(run, config, tmp_path, tiny_encode
         code, _, err = run("evaluate", folder, data, "--raw", *given)
         assert code == 2
         assert says(one_line(err), f"{given[-2]} --raw")
+    code, _, err = run("evaluate", folder, data, "--lang", "en")
+    assert code == 2
+    assert says(one_line(err), "--lang --raw")
     code, out, _ = run("predict", folder, data, "--out", tmp_path / "out.conllu")
     assert code == 0
     assert (tmp_path / "out.conllu").read_text().count("# text") == 8

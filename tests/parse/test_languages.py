@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -91,6 +92,21 @@ def test_each_language_is_cut_as_its_treebank_does(folder):
     ]
     assert "du" in forms(parser.for_language("en").parse_text("Le bac du port part."))[0]
     assert parser.fingerprint != parser.for_language("en").fingerprint
+
+
+def test_raw_text_is_scored_in_a_given_language(folder, treebanks, tmp_path):
+    copy = tmp_path / "mine.conllu"  # A name that says no language.
+    copy.write_bytes(Path(treebanks["fr"]).read_bytes())
+    scores = {lang: evaluate(folder, [copy], raw=True, lang=lang) for lang in ("fr", "en")}
+    assert scores["fr"]["words_f1"] > scores["en"]["words_f1"]
+    # Also against what the name says.
+    again = evaluate(folder, [treebanks["fr"]], raw=True, lang="en")
+    assert again["words_f1"] == scores["en"]["words_f1"]
+    assert evaluate(folder, [treebanks["fr"]], raw=True)["words_f1"] == scores["fr"]["words_f1"]
+    with pytest.raises(InputError, match=naming("xx trained en fr")):
+        evaluate(folder, [copy], raw=True, lang="xx")
+    with pytest.raises(InputError, match=naming("lang raw")):
+        evaluate(folder, [copy], lang="fr")
 
 
 def test_the_language_of_a_text_is_detected_and_said_once(folder, said):

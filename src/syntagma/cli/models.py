@@ -174,6 +174,13 @@ def evaluate(
             "CoNLL 2018 shared task.",
         ),
     ] = False,
+    lang: Annotated[
+        str,
+        typer.Option(
+            help="With --raw: language of the text, such as fr, for a parser of several. Default: "
+            "that with which a file name begins (fr_sequoia-…); otherwise it is detected."
+        ),
+    ] = "",
     task: ModelTask = "",
     parser: OtherParser = "",
     precision: OtherPrecision = "",
@@ -196,7 +203,7 @@ def evaluate(
         from syntagma.evaluation import score_predictions
 
         given = {"--by": bool(by), "--parser": bool(parser), "--precision": bool(precision)}
-        given["--threshold"] = threshold is not None
+        given |= {"--threshold": threshold is not None, "--lang": bool(lang)}
         refuse({"--null-odds": raw and null_odds is not None}, "has no effect with --raw; omit it")
         refuse(given, "has no effect with --predictions; omit one of the two")
         require_apart(json_file, [predictions, null_odds or ""])
@@ -208,8 +215,9 @@ def evaluate(
     else:
         refuse({"--null-odds": null_odds is not None}, "needs --predictions")
         refuse({"--by": raw and bool(by)}, "has no effect with --raw; omit one of the two")
+        refuse({"--lang": bool(lang) and not raw}, "has an effect only with --raw; add that")
         how: dict[str, Any] = {"precision": precision or None, "threshold": threshold}
-        how |= {"skip_bad": skip_bad, "device": device, "raw": raw}
+        how |= {"skip_bad": skip_bad, "device": device, "raw": raw, "lang": lang}
         metrics = run(model, data, task=task, parser=parser, by=by or (), **how)
     write_json_file(json_file, metrics)
     show_metrics(without_outcomes(metrics))

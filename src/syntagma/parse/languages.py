@@ -77,7 +77,8 @@ class Languages:
         )
 
     def __str__(self) -> str:
-        return " and ".join(self.codes) or "a language that its treebank does not state"
+        *others, last = self.codes or ("a language that its treebank does not state",)
+        return f"{', '.join(others)} and {last}" if others else last
 
     @property
     def codes(self) -> tuple[str, ...]:

@@ -39,7 +39,9 @@ def _without_gold(parse: Parse) -> Parse:
     return replace(parse, morphology=morphology)
 
 
-def raw_scores(parser: JointParser, files: Iterable[Sequence[TreeExample]]) -> dict[str, float]:
+def raw_scores(
+    parser: JointParser, files: Iterable[Sequence[TreeExample]], *, lang: str = ""
+) -> dict[str, float]:
     """Cut, tag and parse the raw text of treebanks, and return all measures as F1, in per cent.
 
     The text is put together from the sentences: a blank line precedes a paragraph.
@@ -47,17 +49,24 @@ def raw_scores(parser: JointParser, files: Iterable[Sequence[TreeExample]]) -> d
     Args:
         parser: the parser.
         files: the sentences of each treebank file, in order.
+        lang: the language of all files, such as ``fr``.  Otherwise that with which the name of a
+            file begins, if the parser knows it; if not, it is detected.
 
     Raises:
-        InputError: a sentence has no dependencies, or its text does not spell its words.
+        InputError: the parser does not know ``lang``, a sentence has no dependencies, or its text
+            does not spell its words.
     """
-    return _as_f1([_raw_score(parser, examples) for examples in files])
+    if lang:
+        parser = parser.for_language(lang)
+    return _as_f1([_raw_score(parser, examples, lang) for examples in files])
 
 
-def _raw_score(parser: JointParser, examples: Sequence[TreeExample]) -> dict[str, FScore]:
+def _raw_score(
+    parser: JointParser, examples: Sequence[TreeExample], lang: str
+) -> dict[str, FScore]:
     gold = _sources(examples)
     texts = [document.text for document in raw_documents(gold)]
-    if (language := examples[0].language) in parser.languages.codes:
+    if not lang and (language := examples[0].language) in parser.languages.codes:
         parser = parser.for_language(language)
     system = (
         TreebankSentence.from_parse(parse, text=text)

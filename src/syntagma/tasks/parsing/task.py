@@ -257,14 +257,17 @@ class ParsingTask(Task[TreeExample, Parse]):
         """Return the scores of a treebank file with the words of the data."""
         return score_trees(examples, read_predicted(path, examples))
 
-    def evaluate_raw(self, files: Sequence[Sequence[TreeExample]]) -> dict[str, float]:
+    def evaluate_raw(
+        self, files: Sequence[Sequence[TreeExample]], *, lang: str = ""
+    ) -> dict[str, float]:
         """Cut, tag and parse the raw text of treebank files, and score all of it together.
 
         Args:
             files: the sentences of each file.
+            lang: their language, see :func:`syntagma.tasks.parsing.conll_measures.raw_scores`.
         """
         begin = time.perf_counter()
-        values = raw_scores(self.parser, files)
+        values = raw_scores(self.parser, files, lang=lang)
         seconds = time.perf_counter() - begin
         return values | self.speed([each for file in files for each in file], seconds)
 

@@ -90,8 +90,8 @@ _EMOJI = rf"""
   | {_PICTURE} (?: [\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]
       | \u200d{_PICTURE} )*+
 """
-# A run of one punctuation mark is one word (----, ***), as are arrows, !?!, the dots of an ellipsis,
-# and a line that is drawn with several marks (----==, |---+---).
+# A run of one punctuation mark is one word (----, ***), as are arrows, !?!, the dots of an
+# ellipsis, and a line that is drawn with several marks (----==, |---+---).
 _RUN = r"""
     (?<!\S) [-=~*+_|<>]{3,}+ (?!\S)
   | <[-=]{1,3}+(?![-=]) | [-=]{1,9}+>(?!>) | \.{2,}+ | …[….]*+ | [.,]?[!?]++ | [<>]=
