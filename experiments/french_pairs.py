@@ -93,12 +93,16 @@ def pairs_of(draw: random.Random, people: Sequence[str]) -> Iterator[dict[str, s
     verb, other = draw.sample(list(VERBS), 2)
     before, after = draw.choices(list(CONSTRUCTIONS), k=2)
     event = Event(agent, verb, patient)
-    part = draw.choice(("agent", "patient"))
+    other_person = {
+        "agent": replace(event, agent=someone),
+        "patient": replace(event, patient=someone),
+    }
+    part = draw.choice(list(other_person))
     for change, conclusion, label in (
         ("nothing", event, "entailment"),
         ("negation", replace(event, denied=True), "contradiction"),
         ("verb", replace(event, verb=other), "neutral"),
-        (part, replace(event, **{part: someone}), "neutral"),
+        (part, other_person[part], "neutral"),
     ):
         yield {
             "sentence1": written(before, event),

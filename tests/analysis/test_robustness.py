@@ -23,6 +23,7 @@ from syntagma.analysis.robustness import (
 from syntagma.cli import app
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
+from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.load import NOISY
 from syntagma.training.run import train
 from tests.builders import experiment, pairs
@@ -253,6 +254,21 @@ def test_differences_from_the_first_source_have_intervals_over_seeds(edited_copy
     assert says(found.table(), "random − own -2.00 (-4.48 … +0.48) +1.00 paired t")
     assert parser_table(folders[:1], ["own", "random"]).intervals == {}
     assert parser_table(folders, ["own"]).intervals == {}
+
+
+def test_runs_share_the_parses_of_a_source(edited_copy, monkeypatch, tiny_parser):
+    parsed = []
+    parse = JointParser.parse_texts
+
+    def counted(parser, texts):
+        texts = list(texts)
+        parsed.extend(texts)
+        return parse(parser, texts)
+
+    monkeypatch.setattr(JointParser, "parse_texts", counted)
+    folders = [edited_copy(f"seed{seed}", tiny_parser, 50.0, seed=seed) for seed in (1, 2, 3)]
+    parser_table(folders, ["own", "linear"])
+    assert len(parsed) == len({*parsed}) > 0
 
 
 def test_draws_of_training_noise_are_averaged(edited_copy, tiny_parser):

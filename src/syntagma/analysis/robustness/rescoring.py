@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
+from typing import Any
 
 from syntagma.analysis.systems import RunScores, System
 from syntagma.drawing.tables import spread
@@ -13,7 +14,10 @@ from syntagma.errors import InputError
 from syntagma.evaluation import open_model
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.guides import GUIDES
+from syntagma.parse.sources.cache import ParseCache, cache_folder
+from syntagma.parse.sources.load import is_slow
 from syntagma.tasks import find_task
+from syntagma.tasks.predictor import TextPredictor
 
 COLUMNS = {"heads": {"enter", "exit", "depth"}, "tags": {"tag"}}
 """Columns of the syntax tensors that are computed from heads and from tags."""
@@ -101,6 +105,11 @@ def _score(
     run: RunScores, examples: Sequence[object], parser: str, metric: str, device: str
 ) -> float:
     task = open_model(run.path, parser=parser, device=device, precision=run.precision)
+    predictor: Any = getattr(task, "predictor", None)
+    cache = predictor.texts.cache if isinstance(predictor, TextPredictor) else None
+    if cache is not None and is_slow(cache.source):
+        # On disk, because the other runs read the same texts.
+        predictor.texts.cache = ParseCache(cache.source, cache_folder())
     return metric_of(task.evaluate(examples), metric, run)
 
 

@@ -303,6 +303,10 @@ def identify(name: str, source: ParseSource) -> dict[str, str]:
 def kept_source(name: str, device: str, mode: Mode) -> ParseSource:
     """Load a source that is used for the same texts repeatedly, with different noise each time."""
     source = load_source(name, device=device, mode=mode)
-    # Sources that are cheap to compute are not worth the disk space.
-    cheap = isinstance(source, NoisySource | ChainSource | RandomTreeSource | StoredSource)
-    return source if cheap else CachedSource(ParseCache(source, cache_folder()))
+    return CachedSource(ParseCache(source, cache_folder())) if is_slow(source) else source
+
+
+def is_slow(source: ParseSource) -> bool:
+    """Whether parses of a source are worth keeping on disk, rather than computing them again."""
+    quick = NoisySource | ChainSource | RandomTreeSource | StoredSource | CachedSource
+    return not isinstance(source, quick)
