@@ -11,6 +11,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from syntagma.analysis.intervals import paired_seeds
 from syntagma.analysis.robustness import (
     ParserTable,
     noise_curve,
@@ -160,6 +161,23 @@ def test_sources_are_drawn_as_bars(tmp_path):
     picture = (tmp_path / "sources.svg").read_text()
     for word in ("plain", "sg-net", "own", "random", "parses", "accuracy, %"):
         assert f">{word}<" in picture
+
+
+def test_differences_between_sources_are_drawn_as_intervals(tmp_path):
+    pytest.importorskip("matplotlib")
+    scores = {"plain": (50.0,) * 3, "sg-net": (80.0, 60.0, 81.0), "seprem": (70.0, 66.0, 70.0)}
+    spreads = dict.fromkeys(scores, (1.0,) * 3)
+    intervals = {
+        "sg-net": (paired_seeds([-19.0, -21.0, -20.0]), None),
+        "seprem": (paired_seeds([-3.0, -5.0, -4.0]), paired_seeds([0.5, -0.5, 0.0])),
+    }
+    parsers = ("own", "noisy:0.3:default-parser", "linear")
+    table = ParserTable(parsers, "accuracy", scores, spreads, ("plain",), 32, intervals)
+    write_parser_table(table, tmp_path / "sources.svg")
+    picture = (tmp_path / "sources.svg").read_text()
+    for word in ("sg-net", "seprem", "noisy:0.3", "linear", "Δ accuracy from own"):
+        assert f">{word}<" in picture
+    assert ">plain<" not in picture
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,8 @@ def noise(
     plot: Annotated[
         Path | None,
         typer.Option(
-            callback=check_picture, help="Draw curves or bars: a .svg, .pdf or .png file."
+            callback=check_picture,
+            help="Draw curves or bars (of several seeds, intervals): a .svg, .pdf or .png file.",
         ),
     ] = None,
     device: Device = "cpu",

@@ -8,8 +8,13 @@ from typing import Any
 
 from syntagma.analysis.robustness.noise import NoiseCurve
 from syntagma.analysis.robustness.sources import ParserTable
+from syntagma.drawing.intervals import DrawnInterval, draw_intervals
 from syntagma.drawing.plotting import draw_panels
 from syntagma.drawing.series import draw_bars, draw_lines
+from syntagma.parse.sources.load import NOISY
+
+ROW_HEIGHT = 0.2
+"""Height of an interval, in inches."""
 
 
 def write_noise_curves(curves: Sequence[NoiseCurve], out: str | Path) -> None:
@@ -29,6 +34,8 @@ def write_noise_curves(curves: Sequence[NoiseCurve], out: str | Path) -> None:
 def write_parser_table(table: ParserTable, out: str | Path) -> None:
     """Plot the scores of a table, with a group of bars for each parse source.
 
+    If there are several seeds, the differences from the first source and their intervals instead.
+
     Args:
         table: scores of systems with the parses of several sources.
         out: path of the figure; its suffix gives the format.
@@ -37,7 +44,11 @@ def write_parser_table(table: ParserTable, out: str | Path) -> None:
         InputError: the figure cannot be written.
         MissingExtraError: ``matplotlib`` is not installed.
     """
-    draw_panels([table], _draw_table, out)
+    if table.intervals:
+        height = max(1.6, 1.0 + ROW_HEIGHT * (len(table.parsers) - 1) * len(table.intervals))
+        draw_panels([table], _draw_differences, out, height=height)
+    else:
+        draw_panels([table], _draw_table, out)
 
 
 def _draw_curve(axis: Any, curve: NoiseCurve) -> tuple[str, str]:
@@ -49,3 +60,25 @@ def _draw_curve(axis: Any, curve: NoiseCurve) -> tuple[str, str]:
 def _draw_table(axis: Any, table: ParserTable) -> tuple[str, str]:
     draw_bars(axis, table.parsers, table.systems, table.deviations)
     return "parses", f"{table.score}, %"
+
+
+def _draw_differences(axis: Any, table: ParserTable) -> tuple[str, str]:
+    rows = []
+    for place, label in enumerate(_labels(table.parsers)[1:], start=1):
+        found = {}
+        for name, intervals in table.intervals.items():
+            if (of := intervals[place - 1]) is not None:
+                difference = table.systems[name][place] - table.systems[name][0]
+                found[name] = DrawnInterval(difference, of.low, of.high, of.detectable)
+        rows.append((label, found))
+    draw_intervals(axis, rows)
+    return f"Δ {table.score} from {_labels(table.parsers)[0]}", ""
+
+
+def _labels(parsers: Sequence[str]) -> Sequence[str]:
+    """Leave out of what noise is made, where the labels remain distinct: there is little room."""
+    short = [
+        name.rpartition(":")[0] if name.startswith(tuple(NOISY.values())) else name
+        for name in parsers
+    ]
+    return short if len({*short}) == len(short) else parsers
