@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from dataclasses import replace
 
 import pytest
@@ -255,7 +256,9 @@ def edited_copy(runs, tmp_path):
     return make
 
 
-def test_differences_from_the_first_source_have_intervals_over_seeds(edited_copy, monkeypatch):
+def test_differences_from_the_first_source_have_intervals_over_seeds(
+    edited_copy, monkeypatch, caplog
+):
     names = [f"seed{seed}" for seed in (1, 2, 3)]
     folders = [edited_copy(name, "linear", 50.0, seed=int(name[-1])) for name in names]
     scores = {"": (50.0, 52.0, 54.0), "random": (49.0, 50.0, 51.0), "linear": (51.0, 53.0, 55.0)}
@@ -270,6 +273,12 @@ def test_differences_from_the_first_source_have_intervals_over_seeds(edited_copy
     assert (random.low, random.high) == pytest.approx((-2 - 2.4841, -2 + 2.4841), abs=1e-4)
     assert linear is None  # All seeds differ by the same.
     assert says(found.table(), "random − own -2.00 (-4.48 … +0.48) +1.00 paired t")
+    # Without scipy the scores are not lost.
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "scipy", None)
+        bare = parser_table(folders, ["own", "random"])
+    assert (bare.intervals, bare.systems[name]) == ({}, (52.0, 50.0))
+    assert says(caplog.text, "without intervals stats")
     assert parser_table(folders[:1], ["own", "random"]).intervals == {}
     assert parser_table(folders, ["own"]).intervals == {}
 

@@ -63,8 +63,9 @@ def _draw_table(axis: Any, table: ParserTable) -> tuple[str, str]:
 
 
 def _draw_differences(axis: Any, table: ParserTable) -> tuple[str, str]:
+    first, *labels = _labels(table.parsers)
     rows = []
-    for place, label in enumerate(_labels(table.parsers)[1:], start=1):
+    for place, label in enumerate(labels, start=1):
         found = {}
         for name, intervals in table.intervals.items():
             if (of := intervals[place - 1]) is not None:
@@ -72,11 +73,11 @@ def _draw_differences(axis: Any, table: ParserTable) -> tuple[str, str]:
                 found[name] = DrawnInterval(difference, of.low, of.high, of.detectable)
         rows.append((label, found))
     draw_intervals(axis, rows)
-    return f"Δ {table.score} from {_labels(table.parsers)[0]}", ""
+    return f"Δ {table.score} from {first}", ""
 
 
 def _labels(parsers: Sequence[str]) -> Sequence[str]:
-    """Leave out of what noise is made, where the labels remain distinct: there is little room."""
+    """Shorten ``noisy:0.3:PARSER`` to ``noisy:0.3`` if the labels remain distinct."""
     short = [
         name.rpartition(":")[0] if name.startswith(tuple(NOISY.values())) else name
         for name in parsers

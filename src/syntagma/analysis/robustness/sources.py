@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,10 @@ from syntagma.analysis.robustness.rescoring import (
 )
 from syntagma.analysis.systems import read_systems, require_same_numbers
 from syntagma.drawing.tables import aligned, signed
+from syntagma.errors import MissingExtraError
 from syntagma.parse.sources.load import load_source
+
+log = logging.getLogger(__name__)
 
 OWN = "own"
 """Name for the parse source that a model was trained with."""
@@ -38,7 +42,7 @@ class ParserTable:
         n_examples: number of examples.
         intervals: of systems with several runs that read parses, the interval over these runs of
             the difference from the first parse source, ``[n_parsers - 1]``; ``None`` if it is
-            undefined.
+            undefined.  Without scipy there are none.
     """
 
     parsers: tuple[str, ...]
@@ -112,11 +116,16 @@ def parser_table(
     names = [["" if parser == OWN else parser] for parser in parsers]
     level = level_systems({system.name: system.runs[0].path for system in systems}, PARSES)
     scores, n_examples = score_all(systems, data, lambda _: names, level, metric, device)
-    intervals = {
-        name: _from_the_first(of)
-        for name, of in scores.items()
-        if name not in level and len(of[0]) > 1 and len(of) > 1
-    }
+    intervals = {}
+    try:
+        intervals = {
+            name: _from_the_first(of)
+            for name, of in scores.items()
+            if name not in level and len(of[0]) > 1 and len(of) > 1
+        }
+    except MissingExtraError as error:
+        # The scores have taken long, and say much without intervals.
+        log.warning("differences without intervals: %s", error)
     return ParserTable(parsers, metric, *means_and_spreads(scores), level, n_examples, intervals)
 
 
