@@ -140,13 +140,13 @@ def evaluate(
     Raises:
         InputError: model or data cannot be used.
     """
+    if lang and not raw:
+        raise InputError(f"lang={lang!r}: has an effect only on raw text; add raw=True")
     ref = find_model(name)
     opened = open_model(
         ref, task=task, parser=parser, device=device, precision=precision, threshold=threshold
     )
     values: dict[str, Any] = {}
-    if lang and not raw:
-        raise InputError(f"lang {lang} says how raw text is cut, and words are given; add raw")
     if raw:
         _require_raw(type(opened))
         values |= cast(Any, opened).evaluate_raw(_read_parts(opened, data, skip_bad), lang=lang)

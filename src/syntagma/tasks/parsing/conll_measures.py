@@ -56,8 +56,6 @@ def raw_scores(
         InputError: the parser does not know ``lang``, a sentence has no dependencies, or its text
             does not spell its words.
     """
-    if lang:
-        parser = parser.for_language(lang)
     return _as_f1([_raw_score(parser, examples, lang) for examples in files])
 
 
@@ -66,8 +64,8 @@ def _raw_score(
 ) -> dict[str, FScore]:
     gold = _sources(examples)
     texts = [document.text for document in raw_documents(gold)]
-    if not lang and (language := examples[0].language) in parser.languages.codes:
-        parser = parser.for_language(language)
+    if lang or (lang := examples[0].language) in parser.languages.codes:
+        parser = parser.for_language(lang)
     system = (
         TreebankSentence.from_parse(parse, text=text)
         for text, parses in zip(texts, parser.parse_texts(texts), strict=True)
