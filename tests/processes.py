@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import socket
 import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+
+from tests.ports import free_port
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
@@ -94,10 +95,9 @@ def ranks(
     function: Callable[..., object], *arguments: object, folder: Path, world: int = 2
 ) -> list[Child]:
     """Processes that train together, with the environment that ``torchrun`` gives them."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(world)}
+    shared = {
+        "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(world),
+    }  # fmt: skip
     return [
         Child(
             function, *arguments, folder=folder,

@@ -19,6 +19,7 @@ from huggingface_hub import constants
 from transformers.utils import hub as transformers_hub
 
 from syntagma.encoders import hub
+from tests.ports import free_port
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 REFUSALS = {
@@ -219,9 +220,7 @@ def silent() -> Iterator[str]:
 
 def closed() -> str:
     """Return an address that refuses connections."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+    return f"http://127.0.0.1:{free_port()}"
 
 
 def use(monkeypatch: pytest.MonkeyPatch, address: str, cache: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from benchmarks.served import Client, Response
 from syntagma import Reader
 from tests.conftest import SENTENCES
 from tests.messages import says
+from tests.ports import free_port
 
 pytest.importorskip("ray.serve", reason="needs ray[serve]", exc_type=ImportError)
 pytestmark = [
@@ -54,13 +54,6 @@ class Cluster(NamedTuple):
             except OSError:
                 continue
         return found
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 @pytest.fixture(scope="module")
