@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from onnx_reader import Model, Word, words_of_pieces
@@ -55,8 +56,17 @@ def shape(form: str) -> int:
     return 4 * case + 2 * (digits > 0) + (upper + lower + digits < len(form))
 
 
-def parse_words(model: Model, forms: list[str]) -> list[tuple[int, str, str, str]]:
-    """Return head, relation and both tags of each word of a sentence."""
+class Labels(NamedTuple):
+    """What is predicted for a word; ``head`` as in :class:`onnx_reader.Word`."""
+
+    head: int
+    relation: str
+    upos: str
+    xpos: str
+
+
+def parse_words(model: Model, forms: list[str]) -> list[Labels]:
+    """Return the labels of each word of a sentence."""
     ends = np.cumsum([len(form) + 1 for form in forms]) - 1
     words = [
         Word(int(end) - len(form), int(end), 0, "", "", "")
@@ -85,7 +95,7 @@ def parse_words(model: Model, forms: list[str]) -> list[tuple[int, str, str, str
     is_root = np.array([name == "root" for name in labels["relations"]])
     relations = np.where((heads == 0)[:, None] == is_root, relations, -np.inf)
     return [
-        (
+        Labels(
             int(head),
             labels["relations"][int(relation.argmax())],
             labels["upos"][int(upos.argmax())],
@@ -119,7 +129,7 @@ def _edmonds(weights: np.ndarray) -> np.ndarray:
     cycle = _cycle(heads)
     if not cycle:
         return heads
-    others = [node for node in range(len(heads)) if node not in cycle]
+    others = np.array([node for node in range(len(heads)) if node not in cycle])
     inside = np.array(cycle)
     # An arc into the cycle replaces the cycle's own arc to the node that it enters.
     entering = weights[np.ix_(inside, others)] - weights[inside, heads[inside]][:, None]
@@ -157,8 +167,8 @@ def parse_text(model: Model, text: str) -> list[list[Word]]:
     """Parse a text into sentences of words."""
     return [
         [
-            Word(*span, *labels)
-            for span, labels in zip(
+            Word(start, end, *labels)
+            for (start, end), labels in zip(
                 words, parse_words(model, [text[start:end] for start, end in words]), strict=True
             )
         ]

@@ -20,8 +20,9 @@ import math
 import re
 import sys
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnxruntime
@@ -45,6 +46,14 @@ class Span(NamedTuple):
     score: float
     start: int
     end: int
+
+
+class Totals(NamedTuple):
+    """Of all windows of a text: the scores of no answer, and the number of windows."""
+
+    null_score: float
+    verification: float
+    n_windows: int
 
 
 class Model:
@@ -76,7 +85,9 @@ class Model:
 
 def read_conllu(path: str, text: str) -> list[list[Word]]:
     """Read trees, and find their words in the text."""
-    sentences, words, position = [], [], 0
+    sentences: list[list[Word]] = []
+    words: list[Word] = []
+    position = 0
     for line in [*Path(path).read_text(encoding="utf-8").splitlines(), ""]:
         fields = line.split("\t")
         if line.startswith("#") or "-" in fields[0] or "." in fields[0]:
@@ -95,7 +106,7 @@ def read_conllu(path: str, text: str) -> list[list[Word]]:
 
 def walk(heads: list[int]) -> tuple[list[int], list[int], list[int]]:
     """Walk through a tree depth first: position of each word, position after its subtree, depth."""
-    children = [[] for _ in range(len(heads) + 1)]
+    children: list[list[int]] = [[] for _ in range(len(heads) + 1)]
     for word, head in enumerate(heads):
         children[head].append(word)
     enter, leave, depth = ([0] * len(heads) for _ in range(3))
@@ -112,9 +123,11 @@ def walk(heads: list[int]) -> tuple[list[int], list[int], list[int]]:
     return enter, leave, depth
 
 
-def word_table(sentences: list[list[Word]], config: dict) -> dict[str, np.ndarray]:
+def word_table(sentences: list[list[Word]], config: dict[str, Any]) -> dict[str, np.ndarray]:
     """Return the columns of all words of a text, numbered through the text."""
-    rows = {name: [] for name in ("enter", "exit", "depth", "word", "sentence", "parent")}
+    rows: dict[str, list[int]] = {
+        name: [] for name in ("enter", "exit", "depth", "word", "sentence", "parent")
+    }
     tags, relations = config.get("tags"), config.get("relations")
     rows |= {"tag": [], "relation": []}
     for number, words in enumerate(sentences):
@@ -215,8 +228,11 @@ def windows(model: Model, passage: Text, question: Text) -> list[Window]:
 def _window(model: Model, parts: list[tuple[Text, int, int]], passage: Text, begin: int) -> Window:
     template, columns = model.config["sequence"]["two"], model.config.get("columns", [])
     special = template["special"]
-    ids, types, context, domain = [], [], [], []
-    syntax = {name: [] for name in columns if name != "domain"}
+    ids: list[int] = []
+    types: list[int] = []
+    context: list[bool] = []
+    domain: list[int] = []
+    syntax: dict[str, list[int]] = {name: [] for name in columns if name != "domain"}
     fill = dict(NO_WORD, tag=model.config["tags"]["special"]) if "tags" in model.config else NO_WORD
     offset = 0
     for number, tokens in enumerate(special):
@@ -267,7 +283,9 @@ def _window(model: Model, parts: list[tuple[Text, int, int]], passage: Text, beg
 # Decoding.
 
 
-def read(model: Model, passage_text: str, passage: Text, question: Text) -> tuple[list[Span], dict]:
+def read(
+    model: Model, passage_text: str, passage: Text, question: Text
+) -> tuple[list[Span], Totals]:
     """Return the best spans of all windows, best first, and the scores of no answer."""
     head = model.config["head"]
     longest, n_best = head["max_answer_length"], head["n_best_size"]
@@ -300,11 +318,7 @@ def read(model: Model, passage_text: str, passage: Text, question: Text) -> tupl
             if interval[0] < interval[1] and score > spans.get(interval, -math.inf):
                 spans[interval] = score
     ranked = sorted(spans.items(), key=lambda item: (-item[1], item[0]))[:n_best]
-    totals = {
-        "null_score": null_score,
-        "verification": 0.0 if verification == math.inf else verification,
-        "n_windows": len(found),
-    }
+    totals = Totals(null_score, 0.0 if verification == math.inf else verification, len(found))
     return [Span(score, *interval) for interval, score in ranked], totals
 
 
@@ -352,16 +366,15 @@ def _stems(text: str) -> set[str]:
 
 def _distinct(text: str, spans: list[Span]) -> list[tuple[Span, float]]:
     """Drop spans that overlap a better one; their share of the softmax is added to it."""
-    kept: list[list] = []
+    kept: list[tuple[Span, float]] = []
     for span, share in zip(spans, _shares(spans), strict=True):
-        same = next(
-            (one for one in kept if span.start < one[0].end and one[0].start < span.end), None
-        )
-        if same is None:
-            kept.append([span, share])
+        for place, (other, sum_of_shares) in enumerate(kept):
+            if span.start < other.end and other.start < span.end:
+                kept[place] = other, sum_of_shares + share
+                break
         else:
-            same[1] += share
-    return [(span, share) for span, share in kept]
+            kept.append((span, share))
+    return kept
 
 
 def _shares(spans: list[Span]) -> list[float]:
@@ -369,7 +382,7 @@ def _shares(spans: list[Span]) -> list[float]:
     return [power / sum(powers) for power in powers]
 
 
-def features(question: str, passage: str, spans: list[Span], totals: dict) -> dict[str, float]:
+def features(question: str, passage: str, spans: list[Span], totals: Totals) -> dict[str, float]:
     """Compute what the two probabilities are computed from."""
 
     def units(logits: float) -> float:
@@ -388,15 +401,15 @@ def features(question: str, passage: str, spans: list[Span], totals: dict) -> di
     names = {name.lower()[:5] for name in names if name.lower() not in _COMMON}
     known = {word.lower()[:5] for word in re.findall(r"\w+", passage)}
     wants_number = bool(_ASKS_NUMBER.search(question))
-    margin = units(best.score - totals["null_score"])
+    margin = units(best.score - totals.null_score)
     layout = min(1.0, 10 * passage.strip().count("\n") / len(passage.split()))
     return {
         "margin": margin,
-        "verification": units(totals["verification"]),
+        "verification": units(totals.verification),
         "lead": units(best.score - following),
         "share": math.log(max(share, 1e-6)),
         "length": math.log(len(text.split()) or 1),
-        "windows": math.log(min(totals["n_windows"], 4)),
+        "windows": math.log(min(totals.n_windows, 4)),
         "overlap": len(asked & _stems(sentence)) / len(asked) if asked else 0.5,
         "unknown": len(names - known) / len(names) if names else 0.0,
         "number": float(wants_number),
@@ -412,7 +425,9 @@ def _probability(weights: dict[str, float], values: dict[str, float]) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
 
 
-def outcome(config: dict, question: str, passage: str, spans: list[Span], totals: dict) -> dict:
+def outcome(
+    config: dict[str, Any], question: str, passage: str, spans: list[Span], totals: Totals
+) -> dict[str, str | float]:
     """Tell answer, unsure and none apart."""
     if not spans:
         return {"outcome": "none", "confidence": 0.0, "no_answer": 1.0}
@@ -422,8 +437,8 @@ def outcome(config: dict, question: str, passage: str, spans: list[Span], totals
         no_answer = _probability(calibration["no_answer"], values)
         confidence = (1 - no_answer) * _probability(calibration["right"], values)
     else:
-        odds = head["span_weight"] * (totals["null_score"] - spans[0].score)
-        odds += head["answerability_weight"] * totals["verification"]
+        odds = head["span_weight"] * (totals.null_score - spans[0].score)
+        odds += head["answerability_weight"] * totals.verification
         no_answer = _probability({"odds": 0.5}, {"odds": odds - head["null_score_diff_threshold"]})
         confidence = (1 - no_answer) * math.exp(values["share"])
     limits = config["modes"]["balanced"]
@@ -435,8 +450,12 @@ def outcome(config: dict, question: str, passage: str, spans: list[Span], totals
 
 
 def answer(
-    model: Model, passage: str, question: str, parse=None, trees: list[list[Word]] | None = None
-) -> dict:
+    model: Model,
+    passage: str,
+    question: str,
+    parse: Callable[[str], list[list[Word]]] | None = None,
+    trees: list[list[Word]] | None = None,
+) -> dict[str, Any]:
     """Answer a question.
 
     Args:
@@ -453,7 +472,9 @@ def answer(
         )
     if columns and model.config["pieces"] != "share":
         sys.exit(f"pieces {model.config['pieces']!r}: this example knows 'share' only")
-    passage_trees = trees if trees is not None else parse(passage) if columns else []
+    passage_trees = trees or []
+    if columns and trees is None and parse is not None:
+        passage_trees = parse(passage)
     asked: list[list[Word]] = []
     if columns and model.config["question_trees"]:
         if parse is None:
@@ -469,7 +490,7 @@ def answer(
         "start": best.start if best else None,
         "end": best.end if best else None,
         "score": best.score if best else None,
-        "null_score": totals["null_score"],
+        "null_score": totals.null_score,
     }
 
 

@@ -17,7 +17,7 @@ import argparse
 import asyncio
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import ray
 from fastapi import FastAPI, Request, Response
@@ -56,7 +56,9 @@ class Models:
 
         self.operations = Operations(WorkerPlan(read_names(models)))
 
-    @serve.batch(max_batch_size=BATCH_ITEMS, batch_wait_timeout_s=BATCH_WAIT_SECONDS)
+    @serve.batch(  # type: ignore[untyped-decorator]
+        max_batch_size=BATCH_ITEMS, batch_wait_timeout_s=BATCH_WAIT_SECONDS
+    )
     async def run(self, jobs: list[Job]) -> list[tuple[str, Any]]:
         """Do jobs; each result says whether it is ``done`` or what is wrong."""
         # In a thread: the replica must answer Ray's health checks meanwhile.
@@ -177,8 +179,10 @@ def build(
     names = {each.kind: each.name for each in read_names([reader, parser])}
     if set(names) != {"reader", "parser"}:
         raise InputError(f"expected a reader and a parser, got {reader} and {parser}")
-    models = Models.options(num_replicas=replicas, max_queued_requests=WAITING)
-    return Door.bind(models.bind([reader, parser]), names["reader"], names["parser"])
+    # The decorator has made deployments of the classes.
+    models, door = cast(Any, Models), cast(Any, Door)
+    replicated = models.options(num_replicas=replicas, max_queued_requests=WAITING)
+    return door.bind(replicated.bind([reader, parser]), names["reader"], names["parser"])
 
 
 def main() -> None:
