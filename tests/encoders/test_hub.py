@@ -23,6 +23,8 @@ from tests.messages import says
 from tests.processes import Child
 
 ROOT = Path(syntagma.__file__).parent
+PATIENCE = 10.0
+"""Seconds that a busy machine may take over what waits for nothing; what retries takes longer."""
 OWN = ("hub.py", "hub_upload.py", "model_card.py")
 """Modules that use the hub's library; only the first two send requests."""
 
@@ -57,21 +59,19 @@ def test_any_answer_counts_except_server_errors(monkeypatch, status, answers):
 
 
 def test_a_probe_without_an_answer_times_out(monkeypatch):
-    answers, seconds = ask(monkeypatch, closed())
-    assert not answers
-    assert seconds < 1
+    assert not ask(monkeypatch, closed())[0]
     with silent() as address:
         answers, seconds = ask(monkeypatch, address)
     assert not answers
-    assert seconds < hub.SECONDS + 0.5
+    assert hub.SECONDS <= seconds < hub.SECONDS + PATIENCE
 
 
 def test_a_hanging_dns_lookup_times_out(monkeypatch):
-    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: time.sleep(4))
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: time.sleep(2 * PATIENCE))
     monkeypatch.setattr(hub, "SECONDS", 0.3)
     answers, seconds = ask(monkeypatch, "http://hub.invalid")
     assert not answers
-    assert seconds < 1
+    assert seconds < PATIENCE
 
 
 def test_offline_mode_sends_no_request(monkeypatch):
@@ -153,13 +153,13 @@ NAMES = (
 
 
 def load(names: tuple[str, ...], address: str, place: Path) -> list[str]:
-    """Load each name in a new process and return the results; each must be fast."""
+    """Load each name in a new process and return the results; none may wait for retries."""
     own = {"HF_ENDPOINT": address, "HF_HOME": str(place / "hf"), "SYNTAGMA_HOME": str(place)}
     child = Child(load_each, names, folder=place, environment=own | {"HF_HUB_OFFLINE": "0"})
     child.require_success()
     assert child.err.read_text() == ""
     found = [json.loads(line) for line in child.out.read_text().splitlines()]
-    assert max(seconds for _, seconds in found) < 3
+    assert max(seconds for _, seconds in found) < PATIENCE
     return [result for result, _ in found]
 
 
