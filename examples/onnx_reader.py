@@ -428,7 +428,7 @@ def _probability(weights: dict[str, float], values: dict[str, float]) -> float:
 def outcome(
     config: dict[str, Any], question: str, passage: str, spans: list[Span], totals: Totals
 ) -> dict[str, str | float]:
-    """Tell answer, unsure and none apart."""
+    """Decide between answer, unsure and none."""
     if not spans:
         return {"outcome": "none", "confidence": 0.0, "no_answer": 1.0}
     head = config["head"]

@@ -16,7 +16,7 @@ def free_port() -> int:
     Raises:
         OSError: if none of a hundred can be had.
     """
-    # The tests of all processes begin with the same seed.
+    # Not a seeded generator: processes with the same seed would try the same ports.
     for port in random.SystemRandom().sample(RANGE, 100):
         with socket.socket() as listener:
             try:

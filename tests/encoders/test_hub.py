@@ -63,7 +63,7 @@ def test_a_probe_without_an_answer_times_out(monkeypatch):
     with silent() as address:
         answers, seconds = ask(monkeypatch, address)
     assert not answers
-    assert hub.SECONDS <= seconds < hub.SECONDS + PATIENCE
+    assert seconds < hub.SECONDS + PATIENCE
 
 
 def test_a_hanging_dns_lookup_times_out(monkeypatch):
