@@ -4,7 +4,8 @@
     python scripts/release.py build --out dist      # sdist, and the wheel from it; what is in them
     python scripts/release.py models --out dist-models  # packages of models that do not fit in it
     python scripts/release.py platforms --dist dist # dependencies exist for every system and Python
-    python scripts/release.py install --dist dist   # fresh environment, local index, README, tests
+    python scripts/release.py install --dist dist --models dist-models
+                                                    # fresh environment, local index, README, tests
     python scripts/release.py rehearse              # all of these, then what is left to do
 
 `make release` is the last.  The workflow of a release (`.github/workflows/release.yml`) runs the
@@ -275,18 +276,18 @@ def left_to_do(notes: Sequence[str]) -> list[str]:
 def rehearse(dist: Path | None) -> list[str]:
     """Do all that can be done on this machine, and say what is left."""
     with tempfile.TemporaryDirectory() as folder:
-        place = dist or Path(folder) / "dist"
+        place, models = dist or Path(folder) / "dist", Path(folder) / "models"
         steps: list[tuple[str, Callable[[], list[str]]]] = [
             ("versions", check),
             ("build", lambda: build(place)),
-            ("models", lambda: build_models(Path(folder) / "models")),
+            ("models", lambda: build_models(models)),
             ("dependencies elsewhere", lambda: platforms(place, user_extras())),
             *(
                 (f"{Path(each).name}", functools.partial(compiles, each))
                 for each in other_pythons()
             ),
-            ("sdist", lambda: install(place, sys.executable, sdist=True)),
-            ("wheel", lambda: install(place, sys.executable)),
+            ("sdist", lambda: install(place, sys.executable, models=models, sdist=True)),
+            ("wheel", lambda: install(place, sys.executable, models=models)),
         ]
         notes: list[str] = []
         for name, step in steps:
@@ -317,6 +318,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command.add_argument("--dist", type=Path, default=Path("dist"))
         if name == "install":
             command.add_argument("--python", default=sys.executable, help="the interpreter")
+            command.add_argument("--models", type=Path, default=Path("dist-models"))
             command.add_argument("--sdist", action="store_true", help="the sdist, not the wheel")
             command.add_argument("--no-tests", action="store_true")
         if name == "platforms":
@@ -334,7 +336,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 found = platforms(chosen.dist, chosen.extras)
             case "install":
                 found = install(
-                    chosen.dist, chosen.python, sdist=chosen.sdist, tests=not chosen.no_tests
+                    chosen.dist,
+                    chosen.python,
+                    models=chosen.models,
+                    sdist=chosen.sdist,
+                    tests=not chosen.no_tests,
                 )
             case _:
                 found = rehearse(chosen.out)

