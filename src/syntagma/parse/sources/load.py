@@ -30,14 +30,15 @@ if TYPE_CHECKING:
 AnyParser = str | ParseSource | Tagger
 """What a parser may be given as: its name, an object with parses, or one with tags only."""
 
-_KINDS = frozenset(
-    ("conllu", "parquet", "tacred", "spacy", "stanza", "tagger", "linear", "random", "noisy",
-     "noisy_tags")
-)  # fmt: skip
-"""What the names of other sources begin with."""
-_WITH_LANGUAGE = re.compile(r"(.{2,}):([a-z]{2,3})")
+_OWN_WORDS = ("conllu", "parquet", "tacred", "spacy", "stanza")
+"""Sources that cut text into words in their own way."""
+_WORDS_BY_RULES = ("linear", "random", "tagger")
+"""Sources that leave this to the rules for English."""
 NOISY = {"heads": "noisy", "tags": "noisy_tags"}
 """Prefix of the names of noisy sources, by what is replaced."""
+_KINDS = frozenset((*_OWN_WORDS, *_WORDS_BY_RULES, *NOISY.values()))
+"""What the names of sources begin with that are not parsers of this library."""
+_WITH_LANGUAGE = re.compile(r"(.{2,}):([a-z]{2,3})")
 
 
 class Noise(NamedTuple):
@@ -275,11 +276,11 @@ def needed_source(name: str, *, trees: bool) -> str:
     if (noise := read_noise(name)) is not None:
         return needed_source(noise.source, trees=False)
     kind = name.partition(":")[0]
-    if kind in ("conllu", "parquet", "tacred", "spacy", "stanza"):
+    if kind in _OWN_WORDS:
         return name
     if ":" in name and kind in PARSERS:
         return name
-    if kind in ("linear", "random", "tagger"):
+    if kind in _WORDS_BY_RULES:
         return "linear"
     ref = find_model(read_language(name)[0])
     return "linear" if ref.kind == "model" and not files_in(ref.folder) else name
