@@ -23,7 +23,7 @@ TOOLS = ("pytest", "pytest-xdist", "hypothesis")
 
 @contextlib.contextmanager
 def local_index(files: Sequence[Path]) -> Iterator[str]:
-    """Serve wheels and sdists as a package index (PEP 503) on this machine, yield its address."""
+    """Serve wheels and sdists as an index (PEP 503) on this machine, and yield its address."""
     with tempfile.TemporaryDirectory() as folder:
         links: dict[Path, list[str]] = {}
         for path in files:
@@ -85,8 +85,8 @@ class Environment:
     def find_links(self, pages: Sequence[str]) -> None:
         """Let pip take packages from these pages too, whichever command of the environment runs it.
 
-        Not by another index: pip reads those from one place, so the ones of its configuration, and
-        with them the packages that are not here, would be lost.
+        PIP_EXTRA_INDEX_URL would replace the indexes that pip's configuration file names, and the
+        other packages may come from those.
         """
         known = self.variables.get("PIP_FIND_LINKS", "").split()
         self.variables["PIP_FIND_LINKS"] = " ".join([*known, *pages])

@@ -101,12 +101,15 @@ def test_the_commands_of_the_readme_are_found(installing):
 
 
 def test_the_readme_downloads_a_model_before_it_uses_it(installing):
-    downloaded = set()
+    downloaded, used = set(), set()
     for words in installing.readme_commands():
+        named = set(words[2:]) & set(DOWNLOADS)
         if words[1] == "download":
-            downloaded |= set(words[2:])
+            downloaded |= named
         else:
-            assert set(words[2:]) & set(DOWNLOADS) <= downloaded
+            used |= named
+            assert named <= downloaded
+    assert used
 
 
 def test_the_local_index_has_a_page_for_each_project(installing, tmp_path):
