@@ -9,6 +9,7 @@ import pytest
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.evaluation import evaluate
 from syntagma.packing import pack
+from syntagma.parse.languages import RESCORED
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.load import needed_source
 from syntagma.parse.sources.stream import parse_file
@@ -72,6 +73,25 @@ def test_a_packed_parser_keeps_it(run, tmp_path):
     pack(run, tmp_path / "packed", bits=8)
     found = JointParser.from_pretrained(tmp_path / "packed")(TEXT)
     assert [parse.sentence.forms for parse in found] == SENTENCES
+
+
+def test_the_encoder_learns_to_decide_on_doubtful_sentence_ends(tmp_path, data, tiny_encoder):
+    training = {"max_steps": 1, "eval_steps": None, "encoder": "lora"}
+    head = {"sentence_ends": "encoder"}
+    train(experiment("parsing", data, tiny_encoder, head=head, training=training), tmp_path / "run")
+    parser = JointParser.from_pretrained(tmp_path / "run")
+    assert parser.model.config.labels[RESCORED] == [""]
+    assert [parse.sentence.forms for parse in parser(TEXT)] == SENTENCES
+    # It is trained: its first weights say nothing.
+    assert evaluate(tmp_path / "run", [data], raw=True)["sentences_f1"] > 95
+    assert parser.model.sentence_ends.output.weight.abs().max() > 0.1
+
+    # Further training without it drops it, since the encoder has changed.
+    plan = {"preset": "saved", "training": {"max_steps": 1, "eval_steps": None}}
+    train(experiment("parsing", data, str(tmp_path / "run"), **plan), tmp_path / "again")
+    again = JointParser.from_pretrained(tmp_path / "again")
+    assert again.model.sentence_ends is None
+    assert again.model.head.sentence_ends == "words"
 
 
 def test_a_damaged_file_stops_loading(run, tmp_path):

@@ -42,6 +42,8 @@ class ParserHead:
             rather than as their parts; taken from the treebank, not to be set.
         segmentation: how raw text is cut: as the treebank does it (``learned``), by the rules for
             ``english``, or ``auto`` by what is better on a tenth of the treebank.
+        sentence_ends: what decides where a sentence of raw text ends: the ``words`` around, or
+            where these leave it in doubt the ``encoder``, which learns it after the trees.
         precision: in which the trained parser computes by default; ``int8`` only where the device
             can do it.  Training and its scores go by ``training.precision``.
     """
@@ -63,6 +65,7 @@ class ParserHead:
     morphology_layer: Literal["top", "middle"] = "top"
     spaced_words: bool = False
     segmentation: Literal["auto", "learned", "english"] = "auto"
+    sentence_ends: Literal["words", "encoder"] = "words"
     precision: Precision = "float32"
 
     def __post_init__(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,15 @@ from syntagma.text.language import (
 )
 from syntagma.text.segmentation.learned.pieces import pieces_of
 from syntagma.text.segmentation.saved import SEGMENTATION, SavedSegmenter
-from syntagma.text.segmentation.segmenter import Segmenter
+from syntagma.text.segmentation.segmenter import Segmenter, english
+from syntagma.text.segmentation.splitter import Rescorer
 
 log = logging.getLogger(__name__)
 
 LABEL = "languages"
 """The entry of the labels in a parser's configuration that has its languages."""
+RESCORED = "rescored_languages"
+"""The entry that has those whose doubtful sentence ends the encoder decides on."""
 UNKNOWN = ""
 """The language of a treebank whose file name states none."""
 SURE = 0.6
@@ -60,6 +64,8 @@ class Languages:
     def __init__(self, segmenters: Mapping[str, Segmenter | None], chosen: str = "") -> None:
         self.segmenters = dict(segmenters)
         self.chosen = chosen
+        self.rescorer: Rescorer | None = None
+        self._rescored: tuple[str, ...] = ()
         self._said: set[str] = set()
         self._n_checked = 0
         if chosen and chosen not in self.segmenters:
@@ -98,9 +104,34 @@ class Languages:
             InputError: it is none of them.
         """
         if code in self.codes or UNKNOWN not in self.segmenters:
-            return Languages(self.segmenters, code)
+            chosen = Languages(self.segmenters, code)
+            return chosen.rescored_by(self.rescorer, self._rescored)
         # It is not known what the parser was trained on, so it may well be this.
-        return Languages({code: self.segmenters[UNKNOWN]}, code)
+        chosen = Languages({code: self.segmenters[UNKNOWN]}, code)
+        return chosen.rescored_by(self.rescorer, [code] if UNKNOWN in self._rescored else [])
+
+    def rescored_by(self, rescorer: Rescorer | None, codes: Sequence[str]) -> Languages:
+        """Return the same with another scorer for doubtful sentence ends.
+
+        Args:
+            rescorer: the scorer; ``None`` for none.
+            codes: the languages that it knows.
+        """
+        other = Languages(self.segmenters, self.chosen)
+        other.rescorer, other._rescored = rescorer, tuple(codes)
+        return other
+
+    @cached_property
+    def _used(self) -> dict[str, Segmenter | None]:
+        """What cuts the text of each language."""
+        if self.rescorer is None:
+            return self.segmenters
+        return {
+            code: (segmenter or english()).rescored_by(self.rescorer)
+            if code in self._rescored
+            else segmenter
+            for code, segmenter in self.segmenters.items()
+        }
 
     def segmenter_for(self, text: str) -> Segmenter | None:
         """Return what cuts a text; ``None`` for the rules for English.
@@ -109,13 +140,13 @@ class Languages:
         each language.
         """
         if self.chosen:
-            return self.segmenters[self.chosen]
+            return self._used[self.chosen]
         if len(self.segmenters) > 1:
-            return self.segmenters[self._detect(text)]
+            return self._used[self._detect(text)]
         if self.codes and self._n_checked < MAX_CHECKED:
             self._n_checked += 1
             self._report_foreign(rank_languages(text))
-        return next(iter(self.segmenters.values()))
+        return next(iter(self._used.values()))
 
     def _detect(self, text: str) -> str:
         """Return the language of a text among those of the parser, and say so once for each."""

@@ -26,11 +26,12 @@ from syntagma.parse.decode import DecodedSentence, DecodingMode, decode
 from syntagma.parse.encode import EncodedSentence, SentenceEncoder
 from syntagma.parse.fingerprint import fingerprint_of_model, fingerprint_of_saved
 from syntagma.parse.head_rules import heads_by_rule
-from syntagma.parse.languages import LABEL, Languages
+from syntagma.parse.languages import LABEL, RESCORED, Languages
 from syntagma.parse.long_sentences import cut_sentence, join_sentence
 from syntagma.parse.morphology import MorphologyLabels
 from syntagma.parse.phrases import expand_chains
 from syntagma.parse.scorer import ParserModel, WordStates
+from syntagma.parse.sentence_ends import EndRescorer, segment_together
 from syntagma.parse.spaced_words import join_parts, split_at_spaces
 from syntagma.parse.windows import score_in_windows
 from syntagma.progress import chunks, steps
@@ -99,14 +100,19 @@ class JointParser:
             )
         self.model = model.eval()
         self.encoder = SentenceEncoder(tokenizer)
-        self.languages = languages or Languages({"en": None})
         self.budget = budget
         self.max_words = max_words
         self.precision = precision
         self.by_rule = model.head.views == "constituents"
         self.decoding: DecodingMode = "separate" if self.by_rule else decoding
         self.max_content = max_pieces(model.config.encoder) - self.encoder.n_special
+        self.languages = languages or Languages({"en": None})
         labels = model.config.labels
+        if model.sentence_ends is not None:
+            rescorer = EndRescorer(
+                model.sentence_ends, model.encoder, self.encoder, self.max_content, precision
+            )
+            self.languages = self.languages.rescored_by(rescorer, labels[RESCORED])
         self._relations, self._upos, self._xpos = (
             np.array(labels[name], object) for name in ("relations", "upos", "xpos")
         )
@@ -244,9 +250,8 @@ class JointParser:
         for chunk in batched(texts, TEXTS_PER_CHUNK):
             for text in chunk:
                 require_string(text, "text")
-            sentences = [
-                segment(text, segmenter=self.languages.segmenter_for(text)) for text in chunk
-            ]
+            segmenters = [self.languages.segmenter_for(text) for text in chunk]
+            sentences = segment_together(chunk, segmenters)
             parses = iter(self.parse(chain.from_iterable(sentences)))
             for sentences_of_text in sentences:
                 yield list(islice(parses, len(sentences_of_text)))

@@ -21,8 +21,10 @@ from syntagma.encoders.reference import ModelRef
 from syntagma.parse.added_labels import added_to, with_new_rows
 from syntagma.parse.biaffine import Biaffine, SharedDropout
 from syntagma.parse.head import ParserHead
+from syntagma.parse.languages import RESCORED
 from syntagma.parse.layer_average import LayerAverage, layers_of
 from syntagma.parse.morphology_scorer import MorphologyScorer
+from syntagma.parse.sentence_ends import EndScorer
 from syntagma.parse.shapes import N_SHAPES
 from syntagma.parse.span_scorer import GoldSpans, PhraseDecoding, SpanScorer, margin_loss
 from syntagma.text.alignment import ABSENT, pool
@@ -77,7 +79,8 @@ class ParserModel(SyntagmaModel):
     Args:
         config: model configuration.  Its ``labels`` must contain ``relations``, ``upos`` and
             ``xpos``; with ``constituents``, the model has a span scorer; with ``feats`` or
-            ``lemmas`` (edit scripts), it has a scorer for them.
+            ``lemmas`` (edit scripts), it has a scorer for them; with ``rescored_languages``, one
+            of sentence ends.
 
     Attributes:
         pretrained_keys: parameters outside the encoder that were loaded from a trained parser.
@@ -98,11 +101,8 @@ class ParserModel(SyntagmaModel):
         self.pretrained_keys: set[str] = set()
         head = self.head
         width = config.encoder.hidden_size
-        self.layer_average = (
-            LayerAverage(config.encoder.num_hidden_layers + 1)
-            if head.layers == "weighted"
-            else None
-        )
+        n_states = config.encoder.num_hidden_layers + 1
+        self.layer_average = LayerAverage(n_states) if head.layers == "weighted" else None
         self.shape_embeddings = nn.Embedding(N_SHAPES, width)
         self.dropout = SharedDropout(head.dropout)
         arc, relation = head.arc_width, head.relation_width
@@ -121,6 +121,9 @@ class ParserModel(SyntagmaModel):
             if n_feats or n_scripts
             else None
         )
+        # It learns when the encoder has, see tasks/parsing/segmentation/end_training.py.
+        is_rescored = bool(config.labels.get(RESCORED))
+        self.sentence_ends = EndScorer(width).requires_grad_(False) if is_rescored else None
         if head.views == "constituents":
             # These are not trained.  Under DDP each process waits for the gradients of all
             # parameters that require one, so parameters without a loss would hang the run.

@@ -56,7 +56,7 @@ class Operations:
     def __init__(self, plan: WorkerPlan) -> None:
         self.loaded = Loaded(plan)
         self._parses: Recent[tuple[str, str, bool, str], list[Parse]] = Recent(KEPT_WORDS)
-        self._sentences: Recent[tuple[str, str], list[Sentence]] = Recent(KEPT_WORDS)
+        self._sentences: Recent[tuple[str, str, str], list[Sentence]] = Recent(KEPT_WORDS)
         self._warm_up()
 
     def describe(self) -> dict[str, Any]:
@@ -166,7 +166,7 @@ class Operations:
             parser = self._parser(model, phrases, lang)
             parts = []
             for each in group:
-                sentences = self._segmented(each.text, parser)
+                sentences = self._segmented(each.text, model, lang, parser)
                 parts.append((len(sentences), sentences[each.first : each.first + each.number]))
             parses = iter(parser.parse(sentence for _, part in parts for sentence in part))
             for n_sentences, part in parts:
@@ -198,13 +198,12 @@ class Operations:
             if (parses := found[key]) is not None:
                 yield parses
 
-    def _segmented(self, text: str, parser: JointParser) -> list[Sentence]:
+    def _segmented(self, text: str, model: str, lang: str, parser: JointParser) -> list[Sentence]:
         """Return the sentences of a text, as a parser cuts it; those of recent texts are kept."""
-        segmenter = parser.languages.segmenter_for(text)
-        key = _digest(text), "" if segmenter is None else segmenter.fingerprint
+        key = _digest(text), model, lang
         sentences = self._sentences.get(key)
         if sentences is None:
-            sentences = list(segment(text, segmenter=segmenter))
+            sentences = list(segment(text, segmenter=parser.languages.segmenter_for(text)))
             self._sentences.add(key, sentences, size=1 + sum(map(len, sentences)))
         return sentences
 

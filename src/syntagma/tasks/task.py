@@ -377,6 +377,9 @@ class Task(ABC, Generic[Example, Prediction]):
         """
         return None
 
+    def finish_training(self) -> None:
+        """Train what learns from the trained encoder."""
+
     def fit_after_training(
         self, examples: Sequence[Example], predictions: Sequence[Prediction]
     ) -> dict[str, float]:

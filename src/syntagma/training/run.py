@@ -283,12 +283,13 @@ def _finish(
     *,
     frozen: bool,
 ) -> dict[str, Any]:
-    """Fit thresholds on the dev data, and write predictions, metrics and the final model.
+    """Finish the training, fit thresholds, and write predictions, metrics and the final model.
 
     If ``predictions`` is ``None``, they are computed.  If the encoder was ``frozen``, only
     differences from the published weights are saved.
     """
     task.model.eval()
+    task.finish_training()
     examples = [example for part in dev.values() for example in part]
     with predicting(len(examples)):
         predictions = task.predict(examples) if predictions is None else predictions

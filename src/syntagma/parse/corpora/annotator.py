@@ -21,11 +21,11 @@ from syntagma.parse.fingerprint import fingerprint_of_saved
 from syntagma.parse.head import ParserHead
 from syntagma.parse.languages import Languages
 from syntagma.parse.parser import JointParser
+from syntagma.parse.sentence_ends import segment_together
 from syntagma.parse.sources.load import load_parser, load_source
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.settings import build
 from syntagma.text.limits import MAX_WORDS
-from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Parse, Sentence
 
 MODES = {"lines": "lines", "words": "words"}
@@ -121,7 +121,7 @@ class Annotator:
             return
         mode = MODES.get(self.settings.kind, "raw")
         # The sentences of all records are parsed as one stream, so that batches are full.
-        sentences = [_segment(record, mode, self.source.languages) for record in records]
+        sentences = _segment(records, mode, self.source.languages)
         stream = self.source.parse_stream(chain.from_iterable(sentences))
         for sentences_of_record in sentences:
             yield list(islice(stream, len(sentences_of_record)))
@@ -142,12 +142,14 @@ class Annotator:
             )
 
 
-def _segment(record: Record, mode: str, languages: Languages) -> Sequence[Sentence]:
-    """Segment a record, unless its sentences are given."""
-    if record.sentences is not None:
-        return record.sentences
-    segmenter = None if mode == "words" else languages.segmenter_for(record.text)
-    return segment(record.text, mode=mode, segmenter=segmenter)
+def _segment(
+    records: Sequence[Record], mode: str, languages: Languages
+) -> list[Sequence[Sentence]]:
+    """Segment records, except those whose sentences are given."""
+    new = [record.text for record in records if record.sentences is None]
+    segmenters = [None if mode == "words" else languages.segmenter_for(text) for text in new]
+    found = iter(segment_together(new, segmenters, mode=mode))
+    return [next(found) if record.sentences is None else record.sentences for record in records]
 
 
 def open_source(settings: AnnotationSettings, device: str) -> ParseSource:

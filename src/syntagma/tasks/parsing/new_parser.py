@@ -12,12 +12,13 @@ from syntagma.encoders.sites import set_dropout
 from syntagma.errors import InputError
 from syntagma.parse.decode import DecodingMode
 from syntagma.parse.head import ParserHead
-from syntagma.parse.languages import LABEL
+from syntagma.parse.languages import LABEL, RESCORED, Languages
 from syntagma.parse.parser import JointParser
 from syntagma.parse.scorer import ParserModel
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.parsing.labels import collect_labels, extend_labels, untagged_languages
 from syntagma.tasks.parsing.segmentation.by_language import (
+    by_language,
     extended_languages,
     known_languages,
     learned_languages,
@@ -41,6 +42,7 @@ def new_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> Joint
     """
     head = experiment.head
     tokenizer = load_tokenizer(experiment.encoder_ref)
+    languages = learned_languages(examples, head.segmentation, pieces_of(tokenizer))
     model = ParserModel.from_encoder(
         experiment.encoder_ref,
         task="parsing",
@@ -55,7 +57,8 @@ def new_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> Joint
             morphology=head.morphology,
             untagged=bool(untagged_languages(examples)),
         )
-        | {LABEL: known_languages(examples)},
+        | {LABEL: known_languages(examples)}
+        | _rescored(head, examples, languages),
         hidden_dropout=experiment.hidden_dropout,
         attention_dropout=experiment.attention_dropout,
         num_hidden_layers=experiment.num_hidden_layers,
@@ -65,8 +68,23 @@ def new_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> Joint
         tokenizer,
         precision=experiment.training.precision,
         decoding=full_decoding(model),
-        languages=learned_languages(examples, head.segmentation, pieces_of(tokenizer)),
+        languages=languages,
     )
+
+
+def _rescored(
+    head: ParserHead, examples: Sequence[TreeExample], languages: Languages
+) -> dict[str, list[str]]:
+    """Return the label that names the languages whose sentence ends the encoder learns."""
+    if head.sentence_ends == "words":
+        return {}
+    parts = by_language(examples)
+    codes = [
+        code
+        for code, part in sorted(parts.items())
+        if code in languages.segmenters and any(each.source for each in part)
+    ]
+    return {RESCORED: codes} if codes else {}
 
 
 def has_spaced_words(examples: Sequence[TreeExample]) -> bool:
@@ -109,6 +127,7 @@ def continue_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> 
     saved, tokenizer = trained.model, trained.encoder.tokenizer
     known, is_frozen = saved.config.labels, experiment.training.encoder == "frozen"
     labels, languages, spaced = known, trained.languages, saved.head.spaced_words
+    ends = saved.head.sentence_ends
     new = _labels_of(examples, known, experiment.head.morphology)
     if is_frozen:
         labels = known | {name: new[name] for name in MORPHOLOGY if name in new.keys() - known}
@@ -117,7 +136,11 @@ def continue_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> 
             languages, examples, experiment.head.segmentation, pieces_of(tokenizer)
         )
         labels = extend_labels(known, new | ({LABEL: languages.codes} if languages.codes else {}))
+        # The others are cut by words again: what their states say has changed.
+        labels = {name: labels[name] for name in labels if name != RESCORED}
+        labels |= _rescored(experiment.head, examples, languages)
         spaced = spaced or has_spaced_words(examples)
+        ends = experiment.head.sentence_ends
     encoder = copy.deepcopy(saved.config.encoder)
     set_dropout(encoder, hidden=experiment.hidden_dropout, attention=experiment.attention_dropout)
     model = ParserModel(
@@ -125,7 +148,9 @@ def continue_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> 
             encoder=encoder,
             base=saved.config.base,
             task=saved.config.task,
-            head=replace(_with_morphology(saved, experiment.head), spaced_words=spaced),
+            head=replace(
+                _with_morphology(saved, experiment.head), spaced_words=spaced, sentence_ends=ends
+            ),
             labels=labels,
         )
     )

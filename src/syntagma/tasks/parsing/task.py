@@ -21,6 +21,7 @@ from syntagma.errors import InputError
 from syntagma.outputs import write_text
 from syntagma.parse.bracket_scores import BracketScore
 from syntagma.parse.encode import EncodedSentence
+from syntagma.parse.languages import RESCORED
 from syntagma.parse.parser import JointParser
 from syntagma.parse.phrases import collapse_chains
 from syntagma.parse.scorer import ParserModel
@@ -41,7 +42,11 @@ from syntagma.tasks.parsing.conll_measures import raw_file_scores, raw_scores
 from syntagma.tasks.parsing.labels import WordCodes, untagged_languages
 from syntagma.tasks.parsing.new_parser import continue_parser, full_decoding, new_parser
 from syntagma.tasks.parsing.sample import SAMPLE
-from syntagma.tasks.parsing.segmentation.by_language import warn_of_other_languages
+from syntagma.tasks.parsing.segmentation.by_language import (
+    by_language,
+    warn_of_other_languages,
+)
+from syntagma.tasks.parsing.segmentation.end_training import texts_of, train_sentence_ends
 from syntagma.tasks.parsing.tree_scores import bracket_score, score_trees
 from syntagma.tasks.parsing.treebanks import (
     TreeExample,
@@ -54,6 +59,7 @@ from syntagma.tasks.task import Features, Task
 from syntagma.text.alignment import ABSENT
 from syntagma.text.brackets import format_brackets
 from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
+from syntagma.text.documents import RawDocument
 from syntagma.text.sentence import Parse
 
 log = logging.getLogger(__name__)
@@ -104,6 +110,7 @@ class ParsingTask(Task[TreeExample, Parse]):
 
     def __init__(self, parser: JointParser) -> None:
         self.parser = parser
+        self._texts: dict[str, list[RawDocument]] = {}
         self.tokenizer = parser.encoder.tokenizer
         if self.model.spans is not None:
             self.primary = PRIMARY[self.model.head.views]
@@ -131,7 +138,13 @@ class ParsingTask(Task[TreeExample, Parse]):
             raise InputError("head.spaced_words: is set from the treebank; omit it")
         warn_of_other_languages(experiment.data.dev, examples)
         make = continue_parser if experiment.preset == SAVED else new_parser
-        return cls(make(experiment, examples))
+        task = cls(make(experiment, examples))
+        learns = head.sentence_ends == "encoder"
+        rescored = task.model.config.labels.get(RESCORED, ()) if learns else ()
+        for code, part in by_language(examples).items():
+            if code in rescored:
+                task._texts[code] = texts_of([each.source for each in part if each.source])
+        return task
 
     @classmethod
     def from_pretrained(
@@ -336,6 +349,11 @@ class ParsingTask(Task[TreeExample, Parse]):
     def speed(self, examples: Sequence[TreeExample], seconds: float) -> dict[str, float]:
         """Return the number of sentences per second."""
         return {"sentences_per_second": len(examples) / seconds}
+
+    def finish_training(self) -> None:
+        """Train the scorer of doubtful sentence ends on the texts of the treebanks."""
+        if self.model.sentence_ends is not None and self._texts:
+            train_sentence_ends(self.parser, self._texts)
 
     def save(self, folder: Path, *, bits: int | None = None, rank: int = 0) -> None:
         """Write model, tokenizer, and what was learned about segmentation."""

@@ -109,7 +109,7 @@ def _sentence_starts(
         for start in words.starts[fixed].tolist()
         if (offset := item_text(text, start)) is not None
     ]
-    ends = splitter.ends(words.packed, words.first_of_run, first_words, breaks)
+    ends = splitter.ends(words.forms, words.packed, words.first_of_run, first_words, breaks)
     found = np.setdiff1d(ends + 1, np.searchsorted(words.starts, behind_markers))
     return np.union1d(fixed, found)
 

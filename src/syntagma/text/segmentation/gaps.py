@@ -7,7 +7,7 @@ a sentence start.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -157,6 +157,19 @@ class GapFeatures:
     def windows(self) -> Integers:
         """Positions in the padded arrays of the words around each gap, ``[n_gaps, 2 * WINDOW]``."""
         return self.centers[:, None] + np.arange(1 - WINDOW, WINDOW + 1)
+
+    def at(self, chosen: Integers) -> GapFeatures:
+        """Return the features of some of the gaps.
+
+        Args:
+            chosen: their indices, ``[n_chosen]``.
+        """
+        return replace(
+            self,
+            gaps=self.gaps[chosen],
+            centers=self.centers[chosen],
+            contexts=self.contexts[chosen],
+        )
 
 
 def gap_features(

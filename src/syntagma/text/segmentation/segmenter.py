@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Sequence
 from functools import cache, cached_property
@@ -12,7 +13,7 @@ from syntagma.outputs import write_file
 from syntagma.text.segmentation.learned.cutter import Cutter
 from syntagma.text.segmentation.learned.expansion import Expander
 from syntagma.text.segmentation.runs import EnglishRuns, LearnedRuns, Runs
-from syntagma.text.segmentation.splitter import WEIGHTS, Splitter, load_splitter
+from syntagma.text.segmentation.splitter import WEIGHTS, Rescorer, Splitter, load_splitter
 from syntagma.text.segmentation.words import is_abbreviation
 from syntagma.text.sentence import Sentence
 
@@ -45,6 +46,12 @@ class Segmenter:
         self.expander = expander
         self.is_english = cutter is None
         self.content = content
+
+    def rescored_by(self, rescorer: Rescorer) -> Segmenter:
+        """Return the same with another scorer for doubtful sentence ends."""
+        other = copy.copy(self)
+        other.splitter = self.splitter.rescored_by(rescorer)
+        return other
 
     @cached_property
     def fingerprint(self) -> str:

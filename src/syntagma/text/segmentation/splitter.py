@@ -4,13 +4,18 @@ The eight words around a candidate gap are embedded as the sum of four vectors (
 preceding space).  One hidden layer combines them with context features of the paragraph, and a
 linear output gives the score.  ``experiments/train_splitter.py`` trained the weights
 (``splitter.safetensors``).
+
+A parser can score the gaps of which the splitter is in doubt again, with its encoder
+(:mod:`syntagma.parse.sentence_ends`).
 """
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +65,33 @@ _STOP_OR_FACE = shape_table(*STOPS, Shape.FACE, Shape.INITIAL, Shape.LOWER_ABBRE
 _ABBREVIATION = shape_table(Shape.TITLE_ABBREVIATION, Shape.ACRONYM)
 
 
+class Rescorer(Protocol):
+    """Scores gaps again of which the splitter is in doubt."""
+
+    doubt: float
+    """Gaps whose score is nearer to 0 are in doubt."""
+
+    def __call__(
+        self,
+        forms: Sequence[str],
+        first_words: Integers,
+        features: GapFeatures,
+        scores: npt.NDArray[np.float32],
+    ) -> npt.NDArray[np.float32]:
+        """Return new scores of gaps, positive for a likely sentence end, ``[n_gaps]``.
+
+        The score of a gap depends on its own paragraph alone.
+
+        Args:
+            forms: all words, ``[n_words]``.
+            first_words: index of the first word of each paragraph, ``[n_paragraphs]``.
+            features: of the gaps in doubt.
+            scores: what the splitter gives them, less what an end of their kind needs,
+                ``[n_gaps]``.
+        """
+        ...
+
+
 class Splitter:
     """The trained classifier, in NumPy so that segmentation does not import torch.
 
@@ -76,6 +108,7 @@ class Splitter:
         thresholds: Thresholds = ENGLISH_THRESHOLDS,
     ) -> None:
         self._thresholds = thresholds
+        self.rescorer: Rescorer | None = None
         self.rows = {
             int(number): row for row, number in enumerate(weights["vocabulary"], UNKNOWN_ROW + 1)
         }
@@ -86,12 +119,24 @@ class Splitter:
             if name != "vocabulary"
         }
 
+    def rescored_by(self, rescorer: Rescorer) -> Splitter:
+        """Return a splitter with the same weights that asks another scorer where it is in doubt."""
+        other = copy.copy(self)
+        other.rescorer = rescorer
+        return other
+
     def ends(
-        self, packed: Integers, space_before: Booleans, first_words: Integers, breaks: Integers
+        self,
+        forms: Sequence[str],
+        packed: Integers,
+        space_before: Booleans,
+        first_words: Integers,
+        breaks: Integers,
     ) -> Integers:
         """Return the indices of words that end a sentence, except at paragraph ends, ascending.
 
         Args:
+            forms: the words, ``[n_words]``.
             packed: :func:`syntagma.text.segmentation.gaps.pack` of each word, ``[n_words]``.
             space_before: whether whitespace precedes each word, ``[n_words]``.
             first_words: index of the first word of each paragraph, ``[n_paragraphs]``.
@@ -101,6 +146,28 @@ class Splitter:
         features = gap_features(packed, space_before, first_words, breaks)
         if not len(features.gaps):
             return features.gaps
+        scores = self.margins(features, breaks)
+        if self.rescorer is not None:
+            doubtful = np.flatnonzero(np.abs(scores) < self.rescorer.doubt)
+            if len(doubtful):
+                scores[doubtful] = np.round(
+                    self.rescorer(forms, first_words, features.at(doubtful), scores[doubtful]), 3
+                )
+        last = features.shapes[features.centers]
+        # The training treebanks have no full-width marks, but in every script that uses them they
+        # end a sentence.
+        full_width = (last == Shape.FULL_WIDTH_END) | (
+            _CLOSER[last] & (features.shapes[features.centers - 1] == Shape.FULL_WIDTH_END)
+        )
+        return features.gaps[(scores > 0) | full_width]
+
+    def margins(self, features: GapFeatures, breaks: Integers) -> npt.NDArray[np.float32]:
+        """Return the score of each gap, less what an end of its kind needs, ``[n_gaps]``.
+
+        Args:
+            features: of the gaps.
+            breaks: as for :meth:`ends`.
+        """
         last = features.shapes[features.centers]
         second_last = features.shapes[features.centers - 1]
         punctuated = _STOP_OR_FACE[last] | (_CLOSER[last] & _STOP_OR_FACE[second_last])
@@ -110,15 +177,10 @@ class Splitter:
         threshold[intended] = self._thresholds.line_break
         quoted = (last == Shape.CLOSING_QUOTE) & (second_last == Shape.PERIOD)
         threshold[quoted] = self._thresholds.quote
-        # The training treebanks have no full-width marks, but in every script that uses them they
-        # end a sentence.
-        full_width = (last == Shape.FULL_WIDTH_END) | (
-            _CLOSER[last] & (second_last == Shape.FULL_WIDTH_END)
-        )
         # Matrix products differ in the last bits with the batch size; rounding keeps the decisions
         # the same in any batch.
-        ends = (np.round(self.scores(features), 3) > threshold) | full_width
-        return features.gaps[ends]
+        margins: npt.NDArray[np.float32] = np.round(self.scores(features), 3) - threshold
+        return margins.astype(np.float32)
 
     def scores(self, features: GapFeatures) -> npt.NDArray[np.float32]:
         """Score each candidate gap, ``[n_gaps]``; positive for a likely sentence end."""

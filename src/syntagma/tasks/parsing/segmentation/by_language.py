@@ -24,6 +24,21 @@ def known_languages(examples: Sequence[TreeExample]) -> list[str]:
     return sorted({example.language for example in examples} - {UNKNOWN})
 
 
+def by_language(examples: Sequence[TreeExample]) -> dict[str, list[TreeExample]]:
+    """Return the sentences of each language, in order.
+
+    Those of a file whose name states none are in the language of the others, if these have one.
+
+    Args:
+        examples: the sentences of all files.
+    """
+    known, parts = known_languages(examples), dict[str, list[TreeExample]]()
+    for example in examples:
+        code = example.language or (known[0] if len(known) == 1 else UNKNOWN)
+        parts.setdefault(code, []).append(example)
+    return parts
+
+
 def warn_of_other_languages(dev: Sequence[str], examples: Sequence[TreeExample]) -> None:
     """Warn of dev files in languages that are not learned, by which weights would be chosen.
 
@@ -59,12 +74,8 @@ def learned_languages(
         InputError: the others are in several languages; or segmentation is to be learned from
             brackets.
     """
-    by_language: dict[str, list[TreeExample]] = {}
-    known = known_languages(examples)
-    for example in examples:
-        code = example.language or (known[0] if len(known) == 1 else UNKNOWN)
-        by_language.setdefault(code, []).append(example)
-    if len(known) > 1 and UNKNOWN in by_language:
+    known, parts = known_languages(examples), by_language(examples)
+    if len(known) > 1 and UNKNOWN in parts:
         raise InputError(
             f"data.train: by their names, some files are in {', '.join(known)}, and others state "
             f"no language; name all of them as Universal Dependencies does, as in "
@@ -73,7 +84,7 @@ def learned_languages(
     return Languages(
         {
             code: segmenter_for([each.source for each in found], how, pieces, code)
-            for code, found in sorted(by_language.items())
+            for code, found in sorted(parts.items())
         }
     )
 

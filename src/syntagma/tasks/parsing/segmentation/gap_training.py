@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,11 +20,12 @@ from syntagma.text.segmentation.gaps import (
     N_SUFFIXES,
     UNKNOWN_ROW,
     WINDOW,
+    GapFeatures,
     fingerprint,
     gap_features,
 )
 from syntagma.text.segmentation.layout import PARAGRAPH_BREAK
-from syntagma.text.segmentation.runs import Runs, read_words
+from syntagma.text.segmentation.runs import Runs, Words, read_words
 from syntagma.text.segmentation.shapes import Shape
 
 log = logging.getLogger(__name__)
@@ -98,13 +99,31 @@ class GapClassifier(nn.Module):
         return {**arrays, "vocabulary": np.array(vocabulary, dtype=np.uint32)}
 
 
-def read_gaps(
-    documents: Iterable[RawDocument], runs: Runs
-) -> tuple[list[NDArray[np.int64]], list[NDArray[np.int64]], list[NDArray[np.bool_]]]:
-    """Windows, contexts and labels of the candidate gaps of documents."""
-    windows: list[NDArray[np.int64]] = []
-    contexts: list[NDArray[np.int64]] = []
-    labels: list[NDArray[np.bool_]] = []
+class DocumentGaps(NamedTuple):
+    """The candidate gaps of a document.
+
+    Args:
+        words: its words.
+        first_words: index of the first word of each paragraph, ``[n_paragraphs]``.
+        breaks: :class:`syntagma.text.segmentation.layout.Break` before each word, ``[n_words]``.
+        features: of the gaps.
+        labels: whether a sentence ends there, ``[n_gaps]``.
+    """
+
+    words: Words
+    first_words: NDArray[np.int64]
+    breaks: NDArray[np.int64]
+    features: GapFeatures
+    labels: NDArray[np.bool_]
+
+
+def find_gaps(documents: Iterable[RawDocument], runs: Runs) -> Iterator[DocumentGaps]:
+    """Yield the candidate gaps of documents.
+
+    Args:
+        documents: the documents.
+        runs: cuts their runs into words.
+    """
     for document in documents:
         text = document.text
         words = read_words(text, 0, len(text), runs)
@@ -114,12 +133,25 @@ def read_gaps(
         first_words = first_words[first_words < len(words.forms)]
         _, breaks = line_breaks(text, bounds, words)
         features = gap_features(words.packed, words.first_of_run, first_words, breaks)
+        ends = [end for _, end in document.sentences]
+        labels = np.isin(words.ends[features.gaps], ends)
+        yield DocumentGaps(words, first_words, breaks, features, labels)
+
+
+def read_gaps(
+    documents: Iterable[RawDocument], runs: Runs
+) -> tuple[list[NDArray[np.int64]], list[NDArray[np.int64]], list[NDArray[np.bool_]]]:
+    """Windows, contexts and labels of the candidate gaps of documents."""
+    windows: list[NDArray[np.int64]] = []
+    contexts: list[NDArray[np.int64]] = []
+    labels: list[NDArray[np.bool_]] = []
+    for found in find_gaps(documents, runs):
+        features = found.features
         around = features.windows
         columns = (features.words, features.shapes, features.suffixes, features.spaces)
         windows.append(np.stack([column[around] for column in columns], axis=-1))
         contexts.append(features.contexts)
-        ends = [end for _, end in document.sentences]
-        labels.append(np.isin(words.ends[features.gaps], ends))
+        labels.append(found.labels)
     return windows, contexts, labels
 
 
