@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagma import load_parser
+from syntagma.parse.languages import Languages
 from syntagma.parse.parser import JointParser
 from syntagma.text.documents import RawDocument, read_documents
 from syntagma.text.segmentation.gaps import GapFeatures, Integers
@@ -61,6 +62,7 @@ def seconds(action: Callable[[], object], repeats: int = 5) -> float:
 
 def ratios(one: Callable[[], object], other: Callable[[], object], repeats: int = 5) -> list[float]:
     """Return the time of one action, divided by that of the other, of several turns."""
+    one(), other()  # A warm-up.
     return [seconds(one, 1) / seconds(other, 1) for _ in range(repeats)]
 
 
@@ -79,16 +81,12 @@ def parsers(names: list[str], paths: list[str]) -> None:
         plain.languages = parser.languages.rescored_by(None, [])
         for path in paths:
             documents = list(read_documents(path))
-            asked = 0
-
-            def cut(document: RawDocument, parser: JointParser = parser) -> list[Sentence]:
-                return segment(
-                    document.text, segmenter=parser.languages.segmenter_for(document.text)
-                )
-
-            if (rescorer := parser.languages.rescorer) is not None:
-                asked = count_asked(parser, rescorer, documents)
-            _, sentences = score_segmentation(documents, cut)
+            counter = (
+                None if parser.languages.rescorer is None else Counting(parser.languages.rescorer)
+            )
+            counted = parser.languages.rescored_by(counter, parser.languages.codes)
+            _, sentences = score_segmentation(documents, partial(cut, languages=counted))
+            asked = counter.asked if counter is not None else 0
             n_words = sum(len(document.words) for document in documents)
             texts = [document.text for document in documents]
             found = ratios(partial(parse_all, parser, texts), partial(parse_all, plain, texts))
@@ -116,13 +114,9 @@ class Counting:
         return self.rescorer(forms, first_words, features, scores)
 
 
-def count_asked(parser: JointParser, rescorer: Rescorer, documents: list[RawDocument]) -> int:
-    """Return of how many places the encoder of a parser is asked."""
-    counter = Counting(rescorer)
-    counted = parser.languages.rescored_by(counter, parser.languages.codes)
-    for document in documents:
-        segment(document.text, segmenter=counted.segmenter_for(document.text))
-    return counter.asked
+def cut(document: RawDocument, *, languages: Languages) -> list[Sentence]:
+    """Return the sentences of a document, as a parser cuts it."""
+    return segment(document.text, segmenter=languages.segmenter_for(document.text))
 
 
 def main() -> None:

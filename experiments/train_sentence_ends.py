@@ -20,6 +20,7 @@ import argparse
 import json
 import logging
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from safetensors.torch import load_file, save_file
@@ -53,7 +54,9 @@ def _free_texts(path: str) -> list[RawDocument]:
 def _write(scorer: EndScorer, codes: list[str], source: Path, out: Path) -> None:
     """Write a copy of a parser's folder with a scorer, in half precision as other heads are."""
     shutil.copytree(source, out)
-    kept = {name: each for name, each in load_file(out / WEIGHTS).items() if PREFIX not in name}
+    kept = {
+        name: each for name, each in load_file(out / WEIGHTS).items() if not name.startswith(PREFIX)
+    }
     own = {PREFIX + name: each.half() for name, each in scorer.state_dict().items()}
     save_file(kept | own, out / WEIGHTS, metadata={"format": "pt"})
     (out / WEIGHTS).chmod(0o644)
@@ -65,7 +68,7 @@ def _write(scorer: EndScorer, codes: list[str], source: Path, out: Path) -> None
     (out / CONFIG).write_text(text, encoding="utf-8")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Parse the flags, train, write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("parser", type=Path, help="folder of the parser")
@@ -74,7 +77,7 @@ def main() -> None:
     parser.add_argument("--made", type=int, default=0, help="number of made-up documents")
     parser.add_argument("--places", type=int, default=MAX_PLACES, help="to learn from, at most")
     parser.add_argument("--seed", type=int, default=1)
-    flags = parser.parse_args()
+    flags = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
 
     if flags.out.exists():
@@ -84,8 +87,14 @@ def main() -> None:
     for path in flags.treebanks:
         code = language_of_file(path)
         if code not in trained.languages.segmenters:
-            raise InputError(f"{path}: the parser knows {trained.languages}, not {code!r}")
+            raise InputError(
+                f"{path}: expected a treebank in {trained.languages}, which the parser knows, got "
+                f"{code or 'a file whose name states no language'}; name the language as Universal "
+                f"Dependencies does, as in en_mine-ud-train.conllu"
+            )
         documents.setdefault(code, []).extend(_free_texts(path))
+    if flags.made and "en" not in trained.languages.segmenters:
+        raise InputError(f"--made: adds English texts, and the parser knows {trained.languages}")
     if flags.made:
         documents.setdefault("en", []).extend(made_documents(flags.made, flags.seed))
     codes = sorted(documents)

@@ -1,9 +1,9 @@
 """Sentence ends that the encoder decides on, where the words around them leave them in doubt.
 
 The splitter (:mod:`syntagma.text.segmentation.splitter`) knows frequent words and the shapes of the
-others.  Whether *Thanks Josh* is one sentence or two depends on what these words mean, and on the
-sentences around them, which an encoder knows.  It is asked for the doubtful places alone, and only
-its lower layers are computed, so that it costs little.
+others.  Whether *Thanks Josh* is one sentence or two depends on what these words and those around
+them mean, which an encoder knows better.  It is asked about the doubtful places alone, and only its
+lower layers are computed, so that it costs little.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WORDS_AROUND = 8
 DEPTH = 1 / 2
 """Share of its layers that are computed."""
 DOUBT = 2.0
-"""Log odds; nearer to 0, the encoder is asked."""
+"""If the log odds that the splitter gives are nearer to 0, the encoder is asked."""
 HIDDEN_WIDTH = 128
 BUDGET = 4096
 """Pieces of a batch, padding included."""
@@ -43,8 +43,8 @@ BUDGET = 4096
 class EndScorer(nn.Module):
     """Scores gaps between words from states of the encoder, and from shapes of the words around.
 
-    It does not read the splitter's score: in training that is surer than of other texts, and would
-    be trusted too much.
+    It does not read the splitter's score.  The splitter is surer of the texts from which it learned
+    than of others, so its score would be trusted too much.
 
     Args:
         width: of the states.

@@ -1,8 +1,8 @@
 """Train the scorer of doubtful sentence ends on the states of a parser's encoder.
 
-The encoder stays as it is: what it has learned of a language to parse it is enough.  The scorer
-learns from all places that the splitter looks at, not from the doubtful ones alone: these are few,
-since the splitter is surer of texts from which it has learned than of others.
+The encoder stays as it is: to parse, it has learned enough about the language.  The scorer learns
+from all places that the splitter looks at, not from the doubtful ones alone.  There are few of
+these in the treebank, because the splitter has learned from the same texts.
 """
 
 from __future__ import annotations

@@ -105,14 +105,12 @@ class DocumentGaps(NamedTuple):
     Args:
         words: its words.
         first_words: index of the first word of each paragraph, ``[n_paragraphs]``.
-        breaks: :class:`syntagma.text.segmentation.layout.Break` before each word, ``[n_words]``.
         features: of the gaps.
         labels: whether a sentence ends there, ``[n_gaps]``.
     """
 
     words: Words
     first_words: NDArray[np.int64]
-    breaks: NDArray[np.int64]
     features: GapFeatures
     labels: NDArray[np.bool_]
 
@@ -135,7 +133,7 @@ def find_gaps(documents: Iterable[RawDocument], runs: Runs) -> Iterator[Document
         features = gap_features(words.packed, words.first_of_run, first_words, breaks)
         ends = [end for _, end in document.sentences]
         labels = np.isin(words.ends[features.gaps], ends)
-        yield DocumentGaps(words, first_words, breaks, features, labels)
+        yield DocumentGaps(words, first_words, features, labels)
 
 
 def read_gaps(
