@@ -13,10 +13,13 @@ INVISIBLE = set(
 """Characters that may stand between words: zero-width characters and direction marks."""
 
 
-def check_lossless(text: str, found: Sequence[Sentence], *, gaps: set[str]) -> None:
+def check_lossless(
+    text: str, found: Sequence[Sentence], *, gaps: set[str], spaced: bool = False
+) -> None:
     """Check that only whitespace and characters of ``gaps`` lie outside the words.
 
-    Words of a multi-word token that does not spell them share the characters of the token.
+    Words of a multi-word token that does not spell them share the characters of the token.  With
+    ``spaced``, a word may have single spaces inside, for any such character of the text.
     """
     position = 0
     for sentence in found:
@@ -32,8 +35,16 @@ def check_lossless(text: str, found: Sequence[Sentence], *, gaps: set[str]) -> N
             if number in shared and end == position:
                 continue
             assert start >= position
-            assert number in shared or text[start:end] == form
-            assert not any(map(str.isspace, form))
-            assert all(mark.isspace() or mark in gaps for mark in text[position:start])
+            covered = text[start:end]
+            if spaced and " " in form:
+                covered = "".join(" " if _is_gap(mark, gaps) else mark for mark in covered)
+                assert "  " not in form
+            assert number in shared or covered == form
+            assert not any(map(str.isspace, form.replace(" ", "") if spaced else form))
+            assert all(_is_gap(mark, gaps) for mark in text[position:start])
             position = end
-    assert all(mark.isspace() or mark in gaps for mark in text[position:])
+    assert all(_is_gap(mark, gaps) for mark in text[position:])
+
+
+def _is_gap(mark: str, gaps: set[str]) -> bool:
+    return mark.isspace() or mark in gaps

@@ -63,6 +63,7 @@ def new_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> Joint
         attention_dropout=experiment.attention_dropout,
         num_hidden_layers=experiment.num_hidden_layers,
     )
+    _learn_by_value(model)
     return JointParser(
         model,
         tokenizer,
@@ -70,6 +71,11 @@ def new_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> Joint
         decoding=full_decoding(model),
         languages=languages,
     )
+
+
+def _learn_by_value(model: ParserModel) -> None:
+    if model.morphology is not None and model.morphology.feats is not None:
+        model.morphology.learn_by_value(model.config.labels["feats"])
 
 
 def _rescored(
@@ -154,6 +160,8 @@ def continue_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> 
             labels=labels,
         )
     )
+    if not (is_frozen and "feats" in known):
+        _learn_by_value(model)
     model.continue_from(ref)
     if is_frozen:
         if labels.keys() == known.keys():

@@ -351,7 +351,9 @@ class ParsingTask(Task[TreeExample, Parse]):
         return {"sentences_per_second": len(examples) / seconds}
 
     def finish_training(self) -> None:
-        """Train the scorer of doubtful sentence ends on the texts of the treebanks."""
+        """Finish the features, and train the scorer of doubtful sentence ends on the texts."""
+        if self.model.morphology is not None:
+            self.model.morphology.fold_values()
         if self.model.sentence_ends is not None and self._texts:
             train_sentence_ends(self.parser, self._texts)
 

@@ -89,7 +89,7 @@ def block_sentences(
         else:
             found[block].append(segmenter.sentence(*columns))
     if mode != "words":
-        whole = iter(segmenter.expand([sentence for each in found for sentence in each]))
+        whole = iter(segmenter.words([sentence for each in found for sentence in each]))
         found = [[next(whole) for _ in each] for each in found]
     for block, sentences in zip(blocks, found, strict=True):
         if block.is_cut and sentences:

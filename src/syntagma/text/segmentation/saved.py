@@ -17,15 +17,17 @@ from syntagma.errors import DamagedFileError
 from syntagma.formats import check_format, stamp
 from syntagma.text.segmentation.learned.cutter import Cutter
 from syntagma.text.segmentation.learned.expansion import Expander, Rule
+from syntagma.text.segmentation.learned.joins import Joiner
 from syntagma.text.segmentation.learned.pieces import Pieces
 from syntagma.text.segmentation.segmenter import Segmenter
 from syntagma.text.segmentation.splitter import NO_THRESHOLDS, Splitter
 
 SEGMENTATION = "segmentation.safetensors"
 """Name of the file in the folder of a parser."""
-FORMAT = 2
-"""1 if pieces were not used in training, so that earlier versions read it."""
+FORMAT = 3
+"""1 without a joiner, and 2 if pieces are read: so that earlier versions read it."""
 _CARD = "card"
+_PARTS = ("splitter", "cutter", "expander", "joiner")
 _REMEDY = "train the parser again, or get the file again"
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -42,6 +44,7 @@ class SavedSegmenter:
         rules: its rules.
         endings: the endings of tokens to which they may apply.
         reads_pieces: whether the cutter looks at the pieces of an encoder.
+        joiner: weights of :class:`Joiner`; empty if no word has a space inside.
     """
 
     splitter: Arrays = field(repr=False)
@@ -50,6 +53,7 @@ class SavedSegmenter:
     rules: tuple[Rule, ...] = field(default=(), repr=False)
     endings: tuple[str, ...] = ()
     reads_pieces: bool = False
+    joiner: Arrays = field(default_factory=dict, repr=False)
 
     def segmenter(self, pieces: Pieces | None = None) -> Segmenter:
         """Return the segmenter with these weights.
@@ -67,6 +71,7 @@ class SavedSegmenter:
             Splitter(dict(self.splitter), NO_THRESHOLDS),
             cutter=Cutter(self.cutter, pieces if self.reads_pieces else None),
             expander=expander,
+            joiner=Joiner(self.joiner) if self.joiner else None,
             content=self.to_bytes(),
         )
 
@@ -74,10 +79,10 @@ class SavedSegmenter:
         """Return the content of the file; the same weights give the same bytes."""
         arrays = {
             f"{part}.{name}": np.ascontiguousarray(array)
-            for part in ("splitter", "cutter", "expander")
+            for part in _PARTS
             for name, array in sorted(getattr(self, part).items())
         }
-        card = stamp(FORMAT if self.reads_pieces else 1) | {
+        card = stamp(FORMAT if self.joiner else 2 if self.reads_pieces else 1) | {
             "rules": [
                 {
                     "cuts": rule.cuts,
@@ -108,7 +113,7 @@ class SavedSegmenter:
                 card = json.loads((file.metadata() or {})[_CARD])
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             check_format(card, path, FORMAT, remedy=_REMEDY)
-            parts: dict[str, dict[str, Any]] = {"splitter": {}, "cutter": {}, "expander": {}}
+            parts: dict[str, dict[str, Any]] = {part: {} for part in _PARTS}
             for name, array in arrays.items():
                 part, _, own = name.partition(".")
                 parts[part][own] = array

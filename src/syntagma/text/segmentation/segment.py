@@ -2,9 +2,11 @@
 
 Without another segmenter, words follow the conventions of the English treebanks of Universal
 Dependencies.  Segmentation is lossless for any text: words do not overlap, contain no whitespace,
-and are what is at their offsets, ``text[start:end]``, unless they are words of a multi-word token
-that does not spell them.  Between words there are only whitespace and zero-width characters
-(zero-width space, byte-order mark, direction marks, and joiners or soft hyphens that join nothing).
+and are what is at their offsets, ``text[start:end]``.  There are two exceptions, which a segmenter
+can learn from a treebank: words of a multi-word token that does not spell them, and words with
+spaces inside, each a plain space for any whitespace of the text.  Between words there are only
+whitespace and zero-width characters (zero-width space, byte-order mark, direction marks, and
+joiners or soft hyphens that join nothing).
 """
 
 from __future__ import annotations

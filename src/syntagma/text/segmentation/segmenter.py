@@ -12,6 +12,7 @@ from pathlib import Path
 from syntagma.outputs import write_file
 from syntagma.text.segmentation.learned.cutter import Cutter
 from syntagma.text.segmentation.learned.expansion import Expander
+from syntagma.text.segmentation.learned.joins import Joiner
 from syntagma.text.segmentation.runs import EnglishRuns, LearnedRuns, Runs
 from syntagma.text.segmentation.splitter import WEIGHTS, Rescorer, Splitter, load_splitter
 from syntagma.text.segmentation.words import is_abbreviation
@@ -28,6 +29,7 @@ class Segmenter:
         splitter: finds the ends of sentences.
         cutter: cuts runs of characters into tokens; the rules for English do it if not given.
         expander: finds tokens that stand for several words; none do if not given.
+        joiner: joins tokens that are one word; none are if not given.
         content: content of its file, to write it again; ``None`` for the segmenter that ships.
     """
 
@@ -37,6 +39,7 @@ class Segmenter:
         *,
         cutter: Cutter | None = None,
         expander: Expander | None = None,
+        joiner: Joiner | None = None,
         content: bytes | None = None,
     ) -> None:
         self.splitter = splitter
@@ -44,6 +47,7 @@ class Segmenter:
             EnglishRuns(splitter.rows) if cutter is None else LearnedRuns(splitter.rows, cutter)
         )
         self.expander = expander
+        self.joiner = joiner
         self.is_english = cutter is None
         self.content = content
 
@@ -71,7 +75,13 @@ class Segmenter:
             return _with_full_stop(forms, starts, ends)
         return Sentence(tuple(forms), tuple(starts), tuple(ends), multiword=())
 
-    def expand(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+    def words(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+        """Return the words of sentences of tokens: some are joined, and some are several words."""
+        if self.joiner is not None:
+            sentences = self.joiner.join(sentences)
+        return self._expand(sentences)
+
+    def _expand(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Replace tokens that stand for several words by these."""
         if self.expander is None:
             return list(sentences)

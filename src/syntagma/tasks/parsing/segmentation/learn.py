@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
@@ -24,9 +24,10 @@ from syntagma.tasks.parsing.segmentation.gap_training import (
     read_gaps,
 )
 from syntagma.tasks.parsing.segmentation.gap_training import train as train_gaps
+from syntagma.tasks.parsing.segmentation.join_training import learn_joins
 from syntagma.tasks.parsing.segmentation.layouts import laid_out
+from syntagma.tasks.parsing.segmentation.tokens import Token, tokens_of
 from syntagma.text.conllu import TreebankSentence
-from syntagma.text.conllu_rows import FORM, surface_tokens
 from syntagma.text.documents import RawDocument, raw_documents
 from syntagma.text.segmentation.gaps import UNKNOWN_ROW
 from syntagma.text.segmentation.learned.cutter import Cutter
@@ -54,6 +55,8 @@ MIN_STEPS = 1_000
 MIN_HELD, MAX_HELD = 20, 500
 """Sentences on which what was learned is compared with the rules for English."""
 MAX_RULES = 300
+LONG_RUN = 200
+"""Characters after which a run ends with its sentence, though no space follows."""
 MIN_UNCASED, UNSPACED = 50, 0.1
 """Places between letters without capitals, at least, and the share of them where a token ends: then
 a script has no spaces.  It is over a half in Chinese, and nearly zero in Arabic."""
@@ -63,23 +66,6 @@ OPEN = 30
 Arrays = dict[str, NDArray[Any]]
 Ways = Mapping[str, tuple[int, ...]]
 """How each run is cut: the ends of its tokens."""
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A token of a treebank.
-
-    Args:
-        form: how it is written.
-        words: the words that it stands for; ``None`` if it is one word.
-        sentence: number of its sentence.
-        joined: whether no space follows.
-    """
-
-    form: str
-    words: tuple[str, ...] | None
-    sentence: int
-    joined: bool
 
 
 def learn_segmenter(
@@ -101,18 +87,25 @@ def learn_segmenter(
     try:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            tokens = list(_tokens(sentences))
+            tokens = list(tokens_of(sentences))
             found = _runs(tokens)
             ways = {run: counts.most_common(1)[0][0] for run, counts in found.items()}
             read = pieces if _is_unspaced(ways) else None
             cutter = _learn_cutter(ways, found, read)
             rules, endings, expander = _learn_expander(tokens)
             splitter = _learn_splitter(sentences, Cutter(cutter, read))
+            joiner = learn_joins(tokens)
     finally:
         torch.set_num_threads(n_threads)
     log.info("segmentation: learned in %.0f s", time.perf_counter() - begin)
     return SavedSegmenter(
-        splitter, cutter, expander, tuple(rules), tuple(endings), reads_pieces=read is not None
+        splitter,
+        cutter,
+        expander,
+        tuple(rules),
+        tuple(endings),
+        reads_pieces=read is not None,
+        joiner=joiner,
     )
 
 
@@ -200,31 +193,30 @@ def _cut(document: RawDocument, *, segmenter: Segmenter | None) -> list[Sentence
     return segment(document.text, segmenter=segmenter)
 
 
-def _tokens(sentences: Sequence[TreebankSentence]) -> Iterator[Token]:
-    for number, sentence in enumerate(sentences):
-        forms = [row[FORM] for row in sentence.words]
-        first = 0
-        for form, gap, n_words in surface_tokens(sentence.rows):
-            words = tuple(forms[first : first + n_words]) if n_words > 1 else None
-            first += n_words
-            yield Token(form, words, number, not gap)
-
-
 def _runs(tokens: Sequence[Token]) -> dict[str, Counter[tuple[int, ...]]]:
     """Return the ways in which each run is cut: the ends of its tokens, and how often."""
     found: dict[str, Counter[tuple[int, ...]]] = defaultdict(Counter)
-    run, ends, is_spaced = "", list[int](), False
+    run, ends, sentence = "", list[int](), 0
+
+    def close() -> None:
+        nonlocal run, ends
+        if run:
+            found[run][tuple(ends)] += 1
+        run, ends = "", []
+
     for token in tokens:
-        run += token.form
-        ends.append(len(run))
-        # A token with a space inside, such as 10 000, is cut at it whatever is learned.
-        is_spaced |= any(map(str.isspace, token.form))
+        # Where no text has spaces all of it would be one run, and half of the runs none.
+        if token.sentence != sentence and len(run) >= LONG_RUN:
+            close()
+        sentence = token.sentence
+        for number, part in enumerate(token.parts):
+            if number:
+                close()
+            run += part
+            ends.append(len(run))
         if not token.joined:
-            if not is_spaced:
-                found[run][tuple(ends)] += 1
-            run, ends, is_spaced = "", [], False
-    if run and not is_spaced:
-        found[run][tuple(ends)] += 1
+            close()
+    close()
     return found
 
 
