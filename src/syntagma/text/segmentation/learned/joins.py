@@ -22,12 +22,15 @@ LONGEST = 4
 _OUTSIDE = ""
 """Stands for the tokens before and after a sentence."""
 
-_shape = lru_cache(maxsize=100_000)(shape_of)
+
+@lru_cache(maxsize=100_000)
+def _shape(token: str) -> int:
+    return int(shape_of(token))
 
 
 def shapes_around(tokens: Sequence[str], place: int) -> int:
     """The shapes of a token and of the next one, as one number."""
-    return int(_shape(tokens[place])) * len(Shape) + int(_shape(tokens[place + 1]))
+    return _shape(tokens[place]) * len(Shape) + _shape(tokens[place + 1])
 
 
 def join_features(
@@ -44,7 +47,7 @@ def join_features(
     padded = [[*pad, *(token.lower() for token in tokens), *pad] for tokens in sentences]
     rows = [padded[number][index + 1 : index + 2 * LONGEST + 1] for number, index in places]
     shapes = [
-        [int(_shape(token)) if token else 0 for token in _around(sentences[number], index)]
+        [_shape(token) if token else 0 for token in _around(sentences[number], index)]
         for number, index in places
     ]
     middle = LONGEST - 1
@@ -124,12 +127,15 @@ class Joiner:
         self._classifier = Classifier(weights)
         self._words = weights["words"].astype(np.uint64)
         self._shapes = frozenset(weights["shapes"].astype(np.int64).tolist())
+        self._first_shapes = {shapes // len(Shape) for shapes in self._shapes}
 
     def join(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Join the tokens of each sentence that are one word; offsets stay those of the text."""
         places = [
             (number, index)
             for number, sentence in enumerate(sentences)
+            # In most languages few sentences have such a token: numbers, in French.
+            if not self._first_shapes.isdisjoint(map(_shape, sentence.forms))
             for index, gap in enumerate(map(sub, sentence.starts[1:], sentence.ends))
             if gap == 1 and shapes_around(sentence.forms, index) in self._shapes
         ]
