@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
 import torch
 from torch.nn.functional import cross_entropy, one_hot
 
@@ -26,9 +25,7 @@ def word(bundle: int) -> torch.Tensor:
 def trained(*, by_value: bool) -> MorphologyScorer:
     """A scorer that saw the rare bundle once in a hundred words."""
     torch.manual_seed(1)
-    scorer = MorphologyScorer(WIDTH, 16, n_feats=len(BUNDLES), n_scripts=2)
-    if by_value:
-        scorer.learn_by_value(BUNDLES)
+    scorer = new(by_value=by_value)
     gold = torch.tensor([*(bundle for bundle in range(1, 13) if bundle != RARE)] * 9 + [RARE])
     words = torch.cat([word(int(bundle)) for bundle in gold], 1)
     optimizer = torch.optim.Adam(scorer.parameters(), lr=1e-2)
@@ -51,25 +48,53 @@ def test_a_bundle_that_training_hardly_showed_is_found_by_its_values():
     assert probability[False] < 0.1
 
 
-def test_folding_keeps_the_scores_and_leaves_no_other_weights():
-    scorer = trained(by_value=True)
+def scores(scorer: MorphologyScorer, words: torch.Tensor) -> torch.Tensor:
+    feats, _ = scorer(words, words)
+    assert feats is not None
+    return feats
+
+
+def new(*, by_value: bool) -> MorphologyScorer:
+    scorer = MorphologyScorer(WIDTH, 16, n_feats=len(BUNDLES), n_scripts=2)
+    if by_value:
+        assert scorer.feats is not None
+        scorer.feats.learn_by_value(BUNDLES)
+    return scorer
+
+
+def test_values_are_saved_and_loaded_as_a_part_of_the_bundles():
     words = torch.randn(2, 5, WIDTH)
-    before, _ = scorer(words, words)
-    assert "values.scores.weight" in scorer.state_dict()
-    assert not any(name.endswith("has") for name in scorer.state_dict())
-    scorer.fold_values()
-    after, _ = scorer(words, words)
-    torch.testing.assert_close(before, after)
-    fresh = MorphologyScorer(WIDTH, 16, n_feats=len(BUNDLES), n_scripts=2)
-    assert scorer.state_dict().keys() == fresh.state_dict().keys()
-    scorer.fold_values()
-    again, _ = scorer(words, words)
-    torch.testing.assert_close(again, after)
+    learned = trained(by_value=True)
+    expected = scores(learned, words)
+    saved = {name: weight.clone() for name, weight in learned.state_dict().items()}
+    assert saved.keys() == new(by_value=False).state_dict().keys()
+    for scorer in (new(by_value=False), new(by_value=True), learned):
+        scorer.load_state_dict(saved)
+        torch.testing.assert_close(scores(scorer, words), expected)
 
 
-@pytest.mark.parametrize("n_feats", [0, 3])
-def test_a_scorer_that_does_not_learn_by_value_is_left_as_it_is(n_feats):
-    scorer = MorphologyScorer(4, 8, n_feats=n_feats, n_scripts=2)
-    before = {name: weight.clone() for name, weight in scorer.state_dict().items()}
-    scorer.fold_values()
-    assert all(torch.equal(before[name], weight) for name, weight in scorer.state_dict().items())
+def test_training_goes_on_after_loading_as_if_nothing_had_happened():
+    words, gold = torch.randn(1, 9, WIDTH), torch.arange(9)
+    after = []
+    for is_loaded in (False, True):
+        scorer = trained(by_value=True)
+        if is_loaded:
+            scorer.load_state_dict({name: w.clone() for name, w in scorer.state_dict().items()})
+        optimizer = torch.optim.Adam(scorer.parameters(), lr=1e-2)
+        for _ in range(5):
+            optimizer.zero_grad()
+            cross_entropy(scores(scorer, words)[0], gold).backward()
+            optimizer.step()
+        after.append(scores(scorer, words))
+    torch.testing.assert_close(*after, rtol=1e-4, atol=1e-4)
+
+
+def test_other_weights_leave_the_values_as_they_are():
+    learned = trained(by_value=True)
+    words = torch.randn(2, 5, WIDTH)
+    expected = scores(learned, words)
+    others = {k: w for k, w in learned.state_dict().items() if not k.startswith("feats")}
+    missing, unexpected = learned.load_state_dict(others, strict=False)
+    assert sorted(missing) == ["feats.bias", "feats.weight"]
+    assert not unexpected
+    torch.testing.assert_close(scores(learned, words), expected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -13,39 +14,80 @@ INITIAL_STD = 0.02
 """Standard deviation of the first weights of values, as of all linear layers of BERT."""
 
 
-class FeatureValues(nn.Module):
-    """Scores bundles of features by their values, such as ``Case=Dat``, which many bundles share.
+class BundleScorer(nn.Linear):
+    """A linear layer that scores bundles of features, such as ``Case=Dat|Number=Plur``.
 
-    A small treebank shows most bundles once or twice, and each of their values often.
+    A small treebank shows most bundles once or twice, and each of their values, such as
+    ``Case=Dat``, often.  So what bundles share can be learned by value: the weights of a bundle are
+    then the sum of its own and those of its values.  They are saved and loaded as one.
 
     Args:
         width: width of the word representation.
-        bundles: the bundles, in the order of their codes, such as ``Case=Dat|Number=Plur``.
+        n_bundles: number of bundles.
     """
 
     has: Tensor
 
-    def __init__(self, width: int, bundles: Sequence[str]) -> None:
-        super().__init__()
+    def __init__(self, width: int, n_bundles: int) -> None:
+        super().__init__(width, n_bundles)
+        self.value_weight: nn.Parameter | None = None
+        self.value_bias: nn.Parameter | None = None
+
+    def learn_by_value(self, bundles: Sequence[str]) -> None:
+        """Let the values learn as well.
+
+        Args:
+            bundles: the bundles, in the order of their scores.
+        """
         values = [bundle.split("|") for bundle in bundles]
         rows = {value: row for row, value in enumerate(dict.fromkeys(chain(*values)))}
-        has = torch.zeros(len(rows), len(bundles))
+        has = torch.zeros(len(bundles), len(rows))
         for bundle, parts in enumerate(values):
-            has[[rows[part] for part in parts], bundle] = 1
-        self.scores = nn.Linear(width, len(rows))
-        nn.init.normal_(self.scores.weight, std=INITIAL_STD)
-        nn.init.zeros_(self.scores.bias)
-        # [n_values, n_bundles]
+            has[bundle, [rows[part] for part in parts]] = 1
+        # [n_bundles, n_values]
         self.register_buffer("has", has, persistent=False)
+        self.value_weight = nn.Parameter(torch.randn(len(rows), self.in_features) * INITIAL_STD)
+        self.value_bias = nn.Parameter(torch.zeros(len(rows)))
+        # What bundles share is learned in the values: at first a bundle is the sum of its own.
+        nn.init.zeros_(self.weight)
 
-    def forward(self, hidden: Tensor) -> Tensor:
+    def forward(self, words: Tensor) -> Tensor:
         """Score bundles, ``[..., n_bundles]``.
 
         Args:
-            hidden: word representations, ``[..., width]``.
+            words: word representations, ``[..., width]``.
         """
-        scores: Tensor = self.scores(hidden)
-        return scores @ self.has.to(scores.dtype)
+        return F.linear(words, *self._summed())
+
+    def _summed(self) -> tuple[Tensor, Tensor]:
+        """The weights and the bias of each bundle, those of its values included."""
+        if self.value_weight is None or self.value_bias is None:
+            return self.weight, self.bias
+        return self.weight + self.has @ self.value_weight, self.bias + self.has @ self.value_bias
+
+    def _save_to_state_dict(
+        self, destination: dict[str, Any], prefix: str, keep_vars: bool
+    ) -> None:
+        if self.value_weight is None:
+            super()._save_to_state_dict(destination, prefix, keep_vars)
+            return
+        weight, bias = self._summed()
+        destination[prefix + "weight"] = weight if keep_vars else weight.detach()
+        destination[prefix + "bias"] = bias if keep_vars else bias.detach()
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any
+    ) -> None:
+        if self.value_weight is not None and self.value_bias is not None:
+            # Given back unchanged where nothing is loaded.
+            state_dict = {
+                prefix + "value_weight": self.value_weight,
+                prefix + "value_bias": self.value_bias,
+            } | state_dict
+            if prefix + "weight" in state_dict:
+                nn.init.zeros_(self.value_weight)
+                nn.init.zeros_(self.value_bias)
+        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
 
 class MorphologyScorer(nn.Module):
@@ -64,31 +106,8 @@ class MorphologyScorer(nn.Module):
     def __init__(self, width: int, hidden_width: int, *, n_feats: int, n_scripts: int) -> None:
         super().__init__()
         self.hidden = nn.Linear(2 * width, hidden_width)
-        self.feats = nn.Linear(hidden_width, n_feats) if n_feats else None
+        self.feats = BundleScorer(hidden_width, n_feats) if n_feats else None
         self.scripts = nn.Linear(hidden_width, n_scripts) if n_scripts else None
-        self.values: FeatureValues | None = None
-
-    def learn_by_value(self, bundles: Sequence[str]) -> None:
-        """Let features learn through their values as well, until :meth:`fold_values`.
-
-        Args:
-            bundles: the labels of the features.
-        """
-        assert self.feats is not None
-        self.values = FeatureValues(self.feats.in_features, bundles)
-        # What bundles share is learned in the values: at first a bundle is the sum of its own.
-        nn.init.zeros_(self.feats.weight)
-
-    @torch.no_grad()
-    def fold_values(self) -> None:
-        """Add what the values learned to the weights of the bundles; scores stay the same."""
-        if self.values is None:
-            return
-        assert self.feats is not None
-        linear, has = self.values.scores, self.values.has
-        self.feats.weight.add_(has.T @ linear.weight)
-        self.feats.bias.add_(linear.bias @ has)
-        self.values = None
 
     def forward(self, words: Tensor, ends: Tensor) -> tuple[Tensor | None, Tensor | None]:
         """Score the labels of each word.
@@ -102,9 +121,7 @@ class MorphologyScorer(nn.Module):
             ``[batch, n_words, n_scripts]``; ``None`` for what the parser does not predict.
         """
         hidden = F.leaky_relu(self.hidden(torch.cat([words, ends], -1)), 0.1)
-        feats: Tensor | None = None
-        if self.feats is not None:
-            feats = self.feats(hidden)
-            if self.values is not None:
-                feats = self.feats(hidden) + self.values(hidden)
-        return feats, None if self.scripts is None else self.scripts(hidden)
+        return (
+            None if self.feats is None else self.feats(hidden),
+            None if self.scripts is None else self.scripts(hidden),
+        )

@@ -75,7 +75,7 @@ def new_parser(experiment: Experiment, examples: Sequence[TreeExample]) -> Joint
 
 def _learn_by_value(model: ParserModel) -> None:
     if model.morphology is not None and model.morphology.feats is not None:
-        model.morphology.learn_by_value(model.config.labels["feats"])
+        model.morphology.feats.learn_by_value(model.config.labels["feats"])
 
 
 def _rescored(

@@ -351,9 +351,7 @@ class ParsingTask(Task[TreeExample, Parse]):
         return {"sentences_per_second": len(examples) / seconds}
 
     def finish_training(self) -> None:
-        """Finish the features, and train the scorer of doubtful sentence ends on the texts."""
-        if self.model.morphology is not None:
-            self.model.morphology.fold_values()
+        """Train the scorer of doubtful sentence ends on the texts of the treebanks."""
         if self.model.sentence_ends is not None and self._texts:
             train_sentence_ends(self.parser, self._texts)
 
