@@ -1,7 +1,7 @@
 """Candidate sentence boundaries (gaps between words) and their features.
 
 A gap is a candidate if the word before it looks like a sentence end or the word after it looks like
-a sentence start.
+a sentence start; every gap is one for a language that is written without such signs.
 """
 
 from __future__ import annotations
@@ -173,7 +173,12 @@ class GapFeatures:
 
 
 def gap_features(
-    packed: Integers, space_before: Booleans, first_words: Integers, breaks: Integers
+    packed: Integers,
+    space_before: Booleans,
+    first_words: Integers,
+    breaks: Integers,
+    *,
+    everywhere: bool = False,
 ) -> GapFeatures:
     """Find the candidate gaps of some paragraphs and extract their features.
 
@@ -183,6 +188,7 @@ def gap_features(
         first_words: index of the first word of each paragraph, ascending, ``[n_paragraphs]``; no
             paragraph is empty.
         breaks: :class:`syntagma.text.segmentation.layout.Break` before each word, ``[n_words]``.
+        everywhere: whether every gap is a candidate.
     """
     # Padding between paragraphs keeps each window inside its own paragraph without a loop.
     n_words = len(packed)
@@ -211,7 +217,8 @@ def gap_features(
     lines = pad(breaks, Break.NONE)
     # Where a line break looks intended, any word may end a sentence: headings, list lines.
     spaced |= lines[1:] > Break.WRAPPED
-    candidate = np.where(spaces[1:] > 0, spaced, glued) & ~_NEVER_START[following]
+    likely = everywhere | np.where(spaces[1:] > 0, spaced, glued)
+    candidate = likely & ~_NEVER_START[following]
     candidate &= before != Shape.OUTSIDE
     centers = np.flatnonzero(candidate)
     return GapFeatures(

@@ -25,7 +25,7 @@ from syntagma.text.segmentation.splitter import NO_THRESHOLDS, Splitter
 SEGMENTATION = "segmentation.safetensors"
 """Name of the file in the folder of a parser."""
 FORMAT = 3
-"""1 without a joiner, and 2 if pieces are read: so that earlier versions read it."""
+"""2 without a joiner and with few gaps, and 1 without pieces: so that earlier versions read it."""
 _CARD = "card"
 _PARTS = ("splitter", "cutter", "expander", "joiner")
 _REMEDY = "train the parser again, or get the file again"
@@ -82,7 +82,8 @@ class SavedSegmenter:
             for part in _PARTS
             for name, array in sorted(getattr(self, part).items())
         }
-        card = stamp(FORMAT if self.joiner else 2 if self.reads_pieces else 1) | {
+        is_new = self.joiner or "everywhere" in self.splitter
+        card = stamp(FORMAT if is_new else 2 if self.reads_pieces else 1) | {
             "rules": [
                 {
                     "cuts": rule.cuts,

@@ -99,6 +99,7 @@ class Splitter:
         weights: ``vocabulary`` (fingerprints of the known words), the embeddings ``words``,
             ``shapes``, ``suffixes`` and ``spaces``, ``hidden`` and ``hidden_bias``, ``context_0``
             to ``context_6``, ``output`` and ``output_bias``; see ``experiments/train_splitter.py``.
+            With an array ``everywhere``, of any content, a sentence may end in every gap.
         thresholds: what scores must exceed.
     """
 
@@ -112,6 +113,7 @@ class Splitter:
         self.rows = {
             int(number): row for row, number in enumerate(weights["vocabulary"], UNKNOWN_ROW + 1)
         }
+        self.everywhere = "everywhere" in weights
         # Stored in half precision; converted once.
         self._weights = {
             name: values.astype(np.float32)
@@ -143,7 +145,9 @@ class Splitter:
             breaks: :class:`syntagma.text.segmentation.layout.Break` before each word,
                 ``[n_words]``.
         """
-        features = gap_features(packed, space_before, first_words, breaks)
+        features = gap_features(
+            packed, space_before, first_words, breaks, everywhere=self.everywhere
+        )
         if not len(features.gaps):
             return features.gaps
         scores = self.margins(features, breaks)

@@ -24,7 +24,7 @@ from syntagma.parse.sentence_ends import (
     seen_by_splitter,
     windows_around,
 )
-from syntagma.tasks.parsing.segmentation.gap_training import DocumentGaps, find_gaps
+from syntagma.tasks.parsing.segmentation.gap_training import DocumentGaps, find_gaps, surplus
 from syntagma.tasks.parsing.segmentation.layouts import laid_out
 from syntagma.text.conllu import TreebankSentence
 from syntagma.text.documents import RawDocument, raw_documents
@@ -37,6 +37,8 @@ PEAK_LEARNING_RATE = 1e-3
 WEIGHT_DECAY = 0.05
 MIN_EPOCHS, MIN_STEPS = 8, 1000
 """A small treebank is read more often."""
+SCORED = 4096
+"""Places that are scored together."""
 MAX_PLACES = 80_000
 """A larger treebank is sampled: most places are clear."""
 
@@ -88,9 +90,12 @@ def train_sentence_ends(
     assert isinstance(rescorer, EndRescorer)
     begin = time.perf_counter()
     found: list[DocumentGaps] = []
+    in_balance = False
     for code, texts in sorted(documents.items()):
         segmenter = parser.languages.segmenters[code] or english()
-        found += find_gaps(texts, segmenter.runs)
+        everywhere = segmenter.splitter.everywhere
+        found += find_gaps(texts, segmenter.runs, everywhere=everywhere)
+        in_balance |= everywhere
     share = max_places / max(1, sum(len(gaps.labels) for gaps in found))
     draw = np.random.default_rng(seed)
     parts = []
@@ -104,7 +109,7 @@ def train_sentence_ends(
     places = Places(*map(torch.cat, zip(*parts, strict=True)))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        _fit(scorer, places)
+        _fit(scorer, places, in_balance=in_balance)
     log.info(
         "sentence ends: learned from %d places in %.0f s",
         len(places.labels),
@@ -122,8 +127,11 @@ def _read_places(rescorer: EndRescorer, gaps: DocumentGaps, chosen: NDArray[np.i
     return Places(*(column[known] for column in columns))
 
 
-def _fit(scorer: EndScorer, places: Places) -> None:
-    """Minimise cross-entropy with AdamW under a one-cycle schedule."""
+def _fit(scorer: EndScorer, places: Places, *, in_balance: bool) -> None:
+    """Minimise cross-entropy with AdamW under a one-cycle schedule.
+
+    If ``in_balance``, as many of the places get a positive score as there are sentence ends.
+    """
     # On the CPU: the matrices are small.
     device = scorer.output.weight.device
     scorer.float().cpu().train().requires_grad_(True)
@@ -145,4 +153,9 @@ def _fit(scorer: EndScorer, places: Places) -> None:
             loss.backward()
             optimizer.step()
             schedule.step()
-    scorer.eval().requires_grad_(False).to(device)
+    scorer.eval().requires_grad_(False)
+    if in_balance:
+        batches = zip(places.states.split(SCORED), places.seen.split(SCORED), strict=True)
+        scores = torch.cat([scorer(states.float(), seen) for states, seen in batches])
+        scorer.output.bias.sub_(surplus(scores, places.labels))
+    scorer.to(device)

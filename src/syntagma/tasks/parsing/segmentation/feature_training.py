@@ -78,7 +78,8 @@ def frequent(features: Hashes, min_count: int) -> Hashes:
 
 def _trust(rule: Integers, labels: Integers) -> float:
     """Return the weight with which a rule is as sure as it is often right, at most 4."""
-    right = float(np.clip(((rule > 0) == (labels > 0)).mean(), 0.5, 0.98))
+    is_right = (rule > 0) == (labels > 0)
+    right = float(np.clip(is_right.mean(), 0.5, 0.98)) if len(labels) else 0.98
     return float(np.log(right / (1 - right)))
 
 

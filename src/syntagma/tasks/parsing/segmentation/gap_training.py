@@ -115,12 +115,15 @@ class DocumentGaps(NamedTuple):
     labels: NDArray[np.bool_]
 
 
-def find_gaps(documents: Iterable[RawDocument], runs: Runs) -> Iterator[DocumentGaps]:
+def find_gaps(
+    documents: Iterable[RawDocument], runs: Runs, *, everywhere: bool = False
+) -> Iterator[DocumentGaps]:
     """Yield the candidate gaps of documents.
 
     Args:
         documents: the documents.
         runs: cuts their runs into words.
+        everywhere: whether every gap is a candidate.
     """
     for document in documents:
         text = document.text
@@ -130,20 +133,22 @@ def find_gaps(documents: Iterable[RawDocument], runs: Runs) -> Iterator[Document
         first_words = np.unique(np.searchsorted(words.starts, cuts[:-1]))
         first_words = first_words[first_words < len(words.forms)]
         _, breaks = line_breaks(text, bounds, words)
-        features = gap_features(words.packed, words.first_of_run, first_words, breaks)
+        features = gap_features(
+            words.packed, words.first_of_run, first_words, breaks, everywhere=everywhere
+        )
         ends = [end for _, end in document.sentences]
         labels = np.isin(words.ends[features.gaps], ends)
         yield DocumentGaps(words, first_words, features, labels)
 
 
 def read_gaps(
-    documents: Iterable[RawDocument], runs: Runs
+    documents: Iterable[RawDocument], runs: Runs, *, everywhere: bool = False
 ) -> tuple[list[NDArray[np.int64]], list[NDArray[np.int64]], list[NDArray[np.bool_]]]:
     """Windows, contexts and labels of the candidate gaps of documents."""
     windows: list[NDArray[np.int64]] = []
     contexts: list[NDArray[np.int64]] = []
     labels: list[NDArray[np.bool_]] = []
-    for found in find_gaps(documents, runs):
+    for found in find_gaps(documents, runs, everywhere=everywhere):
         features = found.features
         around = features.windows
         columns = (features.words, features.shapes, features.suffixes, features.spaces)
@@ -168,10 +173,29 @@ def known_words(documents: Iterable[RawDocument], runs: Runs, min_count: int) ->
     return sorted(number for number, count in counts.items() if count >= min_count)
 
 
+def surplus(scores: Tensor, labels: Tensor) -> float:
+    """Return what to take from scores so that as many are positive as there are sentence ends.
+
+    A gap rarely ends a sentence with a probability of a half where no sign shows it: without this,
+    hardly any sentence would end.
+
+    Args:
+        scores: of gaps, ``[n_gaps]``.
+        labels: whether a sentence ends there, ``[n_gaps]``.
+    """
+    n_ends = int(labels.sum())
+    if not 0 < n_ends < len(labels):
+        return 0.0
+    ranked = scores.sort(descending=True).values
+    return float(ranked[n_ends - 1 : n_ends + 1].mean())
+
+
 def train(
     model: GapClassifier, windows: Tensor, contexts: Tensor, labels: Tensor, epochs: int
 ) -> None:
     """Minimise cross-entropy with AdamW under a one-cycle schedule."""
+    if not len(labels):
+        return
     n_batches = max(1, len(labels) // BATCH_SIZE)
     optimizer = torch.optim.AdamW(model.parameters(), lr=PEAK_LEARNING_RATE, weight_decay=1e-4)
     schedule = torch.optim.lr_scheduler.OneCycleLR(

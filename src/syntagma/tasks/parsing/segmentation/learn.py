@@ -20,8 +20,10 @@ from syntagma.tasks.parsing.segmentation.feature_training import train as train_
 from syntagma.tasks.parsing.segmentation.gap_training import (
     BATCH_SIZE,
     GapClassifier,
+    find_gaps,
     known_words,
     read_gaps,
+    surplus,
 )
 from syntagma.tasks.parsing.segmentation.gap_training import train as train_gaps
 from syntagma.tasks.parsing.segmentation.join_training import learn_joins
@@ -55,6 +57,10 @@ MIN_STEPS = 1_000
 MIN_HELD, MAX_HELD = 20, 500
 """Sentences on which what was learned is compared with the rules for English."""
 MAX_RULES = 300
+SCORED = 4096
+"""Gaps that are scored together."""
+MIN_CANDIDATES = 0.8
+"""Share of the sentence ends that are candidate gaps, at least; otherwise every gap becomes one."""
 LONG_RUN = 200
 """Characters after which a run ends with its sentence, though no space follows."""
 MIN_UNCASED, UNSPACED = 50, 0.1
@@ -327,12 +333,30 @@ def _learn_splitter(sentences: Sequence[TreebankSentence], cutter: Cutter) -> Ar
     least = 5 if len(sentences) < 5_000 else 20
     vocabulary = known_words(marked, LearnedRuns({}, cutter), least)
     rows = {number: row for row, number in enumerate(vocabulary, UNKNOWN_ROW + 1)}
-    parts = [np.concatenate(part) for part in read_gaps(documents, LearnedRuns(rows, cutter))]
+    runs = LearnedRuns(rows, cutter)
+    everywhere = _few_are_candidates(marked, runs)
+    parts = [np.concatenate(part) for part in read_gaps(documents, runs, everywhere=everywhere)]
     windows, contexts, labels = map(torch.from_numpy, parts)
     model = GapClassifier(
         n_words=len(vocabulary) + UNKNOWN_ROW + 1, width=24, hidden_width=128, dropout_prob=0.3
     )
     # A small treebank is read more often.
-    epochs = max(6, MIN_STEPS * BATCH_SIZE // max(1, len(labels)))
+    epochs = max(6, MIN_STEPS * BATCH_SIZE // max(BATCH_SIZE, len(labels)))
     train_gaps(model, windows, contexts, labels.float(), epochs)
-    return model.eval().weights(vocabulary)
+    model.eval()
+    if not everywhere:
+        return model.weights(vocabulary)
+    with torch.no_grad():
+        batches = zip(windows.split(SCORED), contexts.split(SCORED), strict=True)
+        scores = torch.cat([model(*batch) for batch in batches])
+        model.output.bias.sub_(surplus(scores, labels))
+    return model.weights(vocabulary) | {"everywhere": np.ones(1, np.uint8)}
+
+
+def _few_are_candidates(documents: Sequence[RawDocument], runs: LearnedRuns) -> bool:
+    """Whether sentences often end where neither punctuation nor capitals show it."""
+    found, ends = (
+        sum(int(gaps.labels.sum()) for gaps in find_gaps(documents, runs, everywhere=everywhere))
+        for everywhere in (False, True)
+    )
+    return found < MIN_CANDIDATES * ends
