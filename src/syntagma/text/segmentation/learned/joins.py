@@ -44,7 +44,11 @@ def join_features(
         words: hashes of known words with spaces, ascending (:func:`spaced_hashes`).
     """
     pad = [_OUTSIDE] * LONGEST
-    padded = [[*pad, *(token.lower() for token in tokens), *pad] for tokens in sentences]
+    # Few sentences have such a space, so the others are not copied.
+    padded = {
+        number: [*pad, *(token.lower() for token in sentences[number]), *pad]
+        for number in {number for number, _ in places}
+    }
     rows = [padded[number][index + 1 : index + 2 * LONGEST + 1] for number, index in places]
     shapes = [
         [_shape(token) if token else 0 for token in _around(sentences[number], index)]
