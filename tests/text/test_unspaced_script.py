@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -69,10 +70,32 @@ def share_found(saved: SavedSegmenter, pieces) -> float:
     return sum(right) / len(right)
 
 
+def spans(sentences) -> set[tuple[int, int]]:
+    return {span for each in sentences for span in zip(each.starts, each.ends, strict=True)}
+
+
 def test_words_of_characters_that_training_never_saw_are_found_by_pieces(saved, pieces):
     assert saved.reads_pieces
     assert share_found(saved, pieces) > 0.95
     assert share_found(learn_segmenter(made_sentences(WORDS, 200)), None) < 0.1
+
+
+def test_words_that_occur_once_are_known():
+    def characters(runs):
+        return [list(range(1, len(run) + 1)) for run in runs]
+
+    draw = random.Random(1)
+    words = ["".join(draw.choices(CHARACTERS, k=length)) for length in (1, 2, 3) * 100]
+    sentences = made_sentences(words, 100)
+    counts = Counter(form for each in sentences for form in each.sentence().forms)
+    rare = [word for word, count in counts.items() if count == 1]
+    segmenter = learn_segmenter(sentences, characters).segmenter(characters)
+    n_found = n_right = 0
+    for gold in made_sentences(rare, 60):
+        found = segment(gold.text, mode="lines", segmenter=segmenter)
+        n_found += sum(map(len, found))
+        n_right += len(spans(found) & spans([gold.sentence()]))
+    assert n_right / n_found > 0.7
 
 
 def test_a_script_with_spaces_needs_no_pieces(pieces):

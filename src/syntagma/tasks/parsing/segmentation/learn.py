@@ -238,7 +238,9 @@ def _learn_cutter(
     # Each half is read with the words of the other one: with its own it would learn that all words
     # are known.
     halves = [dict(list(ways.items())[part::2]) for part in (0, 1)]
-    known = [_words(half, found) for half in halves]
+    # Where spaces show most words, one that occurs once is rarely needed.
+    min_count = 2 if pieces is None else 1
+    known = [_words(half, found, min_count) for half in halves]
     features, labels, importance, rule = [], [], [], []
     for half, words in zip(halves, reversed(known), strict=True):
         if not half:
@@ -263,16 +265,19 @@ def _learn_cutter(
         kept=RULE_COLUMNS,
     )
     characters = np.unique(Runs.of(list(ways)).codes)
-    return {"words": _words(ways, found), "characters": characters} | model.weights()
+    words = _words(ways, found, min_count)
+    return {"words": words, "characters": characters} | model.weights()
 
 
-def _words(ways: Ways, found: Mapping[str, Counter[tuple[int, ...]]]) -> Hashes:
-    """Return the hashes of the tokens that occur more than once in some runs, ascending."""
+def _words(ways: Ways, found: Mapping[str, Counter[tuple[int, ...]]], min_count: int) -> Hashes:
+    """Return the hashes of the tokens that occur so often in some runs, ascending."""
     counts = Counter[str]()
     for run, ends in ways.items():
         for start, end in pairwise([0, *ends]):
             counts[run[start:end].lower()] += found[run].total()
-    frequent = [word for word, count in counts.items() if count > 1 and len(word) <= LONGEST]
+    frequent = [
+        word for word, count in counts.items() if count >= min_count and len(word) <= LONGEST
+    ]
     return np.unique(word_hashes(frequent)) if frequent else np.zeros(0, np.uint64)
 
 
