@@ -238,7 +238,8 @@ def _learn_cutter(
     # Each half is read with the words of the other one: with its own it would learn that all words
     # are known.
     halves = [dict(list(ways.items())[part::2]) for part in (0, 1)]
-    # Where spaces show most words, one that occurs once is rarely needed.
+    # A script without spaces needs every known word.  Elsewhere spaces show most of them, and one
+    # that occurs once is rarely needed.
     min_count = 2 if pieces is None else 1
     known = [_words(half, found, min_count) for half in halves]
     features, labels, importance, rule = [], [], [], []
@@ -270,7 +271,7 @@ def _learn_cutter(
 
 
 def _words(ways: Ways, found: Mapping[str, Counter[tuple[int, ...]]], min_count: int) -> Hashes:
-    """Return the hashes of the tokens that occur so often in some runs, ascending."""
+    """Return the hashes of the tokens that occur ``min_count`` times or more, ascending."""
     counts = Counter[str]()
     for run, ends in ways.items():
         for start, end in pairwise([0, *ends]):
