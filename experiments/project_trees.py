@@ -12,8 +12,8 @@ an arc is carried over if both of its words correspond to words, and then the sc
 in the other language is raised.
 
 Sentences are left out if fewer than half of their arcs were carried over, or if less than four in
-five of these are in the tree that was found.  The trees are not gold, but a parser that learns from
-them is better than PARSER; given as PARSER itself, it finds better ones in a second round.
+five of these are in the tree that was found.  The trees are not gold: docs/languages.md says what a
+parser gained that learned from them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ from syntagma.encoders.load import (
 from syntagma.errors import InputError, in_one_line
 from syntagma.files import read_lines
 from syntagma.outputs import write_text
-from syntagma.parse.decode import best_codes
 from syntagma.parse.dependency import decode_heads
 from syntagma.parse.encode import SentenceEncoder
 from syntagma.parse.parser import JointParser
@@ -275,7 +274,7 @@ class Projector:
                     scores[row, arc.word, same] += WEIGHT
         is_root = np.array(self.relations) == "root"
         scores[(heads == 0)[..., None] != is_root] = -np.inf
-        codes = best_codes(torch.from_numpy(scores))
+        codes = scores.argmax(-1)
         for row, (sentence, _, _) in enumerate(batch):
             n = len(sentence)
             fits = [heads[row, arc.word] == arc.head for arc in carried[row]]
@@ -327,6 +326,11 @@ def main() -> None:
     english = load_parser(given.english).parse([pair.english for pair in pairs])
     projector = Projector(load_parser(given.known))
     blocks = list(_blocks(projector.trees(pairs, english, links)))
+    if not blocks:
+        raise InputError(
+            f"none of the {len(pairs):,} sentences of {given.other_text} has a tree that the "
+            f"English one fits; give files whose lines are translations of each other"
+        )
     write_text(given.out, "".join(blocks))
     print(f"{len(blocks):,} of {len(pairs):,} sentences have a tree")
 
