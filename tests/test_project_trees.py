@@ -111,5 +111,5 @@ def test_texts_that_do_not_fit_are_reported(run, english, other, options, messag
 
 def test_texts_that_are_no_translations_are_reported(run, monkeypatch):
     monkeypatch.setattr(project_trees, "SIMILARITY", 1.1)  # no two words are as similar as that
-    with pytest.raises(project_trees.InputError, match="none of the 2 sentences of .*xx.txt"):
+    with pytest.raises(project_trees.InputError, match="none of the 2 sentences of"):
         run(LINES, LINES)

@@ -6,12 +6,15 @@ import json
 import re
 import shutil
 import sys
+from collections import defaultdict
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import yaml
 from typer.testing import CliRunner
 
+from syntagma.analysis.compare import compare_runs
 from syntagma.analysis.intervals import paired_seeds
 from syntagma.analysis.robustness import (
     ParserTable,
@@ -22,11 +25,13 @@ from syntagma.analysis.robustness import (
     write_noise_curves,
     write_parser_table,
 )
+from syntagma.analysis.robustness.rescoring import Rescored
 from syntagma.cli import app
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.load import NOISY
+from syntagma.tasks import find_task
 from syntagma.training.run import train
 from tests.builders import experiment, pairs
 from tests.messages import naming, says
@@ -52,7 +57,7 @@ def test_only_models_that_read_the_noise_change(runs, monkeypatch):
 
     def record(run, examples, parser, metric, device):
         calls.append((run.path.name, parser))
-        return float(len(calls))
+        return Rescored(float(len(calls)), {})
 
     monkeypatch.setattr(rescoring, "_score", record)
     names = [runs / name for name in ("none", "sg-net", "poi-net")]
@@ -81,7 +86,7 @@ def test_noise_of_training_is_removed_before_noise_is_added(edited_copy, monkeyp
 
     def record(run, examples, parser, metric, device):
         calls.append(parser)
-        return 1.0
+        return Rescored(1.0, {})
 
     monkeypatch.setattr(rescoring, "_score", record)
     inner = f"noisy_tags:0.1:{tiny_parser}"
@@ -169,8 +174,11 @@ def test_differences_between_sources_are_drawn_as_intervals(tmp_path):
     scores = {"plain": (50.0,) * 3, "sg-net": (80.0, 60.0, 81.0), "seprem": (70.0, 66.0, 70.0)}
     spreads = dict.fromkeys(scores, (1.0,) * 3)
     intervals = {
-        "sg-net": (paired_seeds([-19.0, -21.0, -20.0]), None),
-        "seprem": (paired_seeds([-3.0, -5.0, -4.0]), paired_seeds([0.5, -0.5, 0.0])),
+        "sg-net": ({"seeds": paired_seeds([-19.0, -21.0, -20.0])}, {}),
+        "seprem": (
+            {"seeds": paired_seeds([-3.0, -5.0, -4.0])},
+            {"seeds": paired_seeds([0.5, -0.5, 0.0])},
+        ),
     }
     parsers = ("own", "noisy:0.3:default-parser", "linear")
     table = ParserTable(parsers, "accuracy", scores, spreads, ("plain",), 32, intervals)
@@ -256,31 +264,84 @@ def edited_copy(runs, tmp_path):
     return make
 
 
-def test_differences_from_the_first_source_have_intervals_over_seeds(
-    edited_copy, monkeypatch, caplog
-):
-    names = [f"seed{seed}" for seed in (1, 2, 3)]
-    folders = [edited_copy(name, "linear", 50.0, seed=int(name[-1])) for name in names]
-    scores = {"": (50.0, 52.0, 54.0), "random": (49.0, 50.0, 51.0), "linear": (51.0, 53.0, 55.0)}
+@pytest.fixture
+def rescored_runs(runs, edited_copy, monkeypatch):
+    """Three seeds of a run, and their scores with each source instead of those of their models."""
+    ids = list(json.loads((runs / "sg-net" / "examples.json").read_text()))
+    random = np.random.default_rng(1)
+    rows = {
+        (parser, seed): dict(zip(ids, random.random(len(ids)) < share, strict=True))
+        for parser, share in (("", 0.9), ("random", 0.5), ("linear", 0.7))
+        for seed in (1, 2, 3)
+    }
+
+    def rescored(parser, seed):
+        found = {key: {"accuracy": float(right)} for key, right in rows[parser, seed].items()}
+        return Rescored(100 * sum(rows[parser, seed].values()) / len(ids), found)
+
     monkeypatch.setattr(
-        "syntagma.analysis.robustness.rescoring._score",
-        lambda run, examples, parser, *others: scores[parser][run.seed - 1],
+        rescoring, "_score", lambda run, examples, parser, *_: rescored(parser, run.seed)
     )
-    found = parser_table(folders, ["own", "random", "linear"])
-    (name,) = found.systems
-    random, linear = found.intervals[name]
-    # Of the differences −1, −2 and −3, with a standard error of 1/√3 and 2 degrees of freedom.
-    assert (random.low, random.high) == pytest.approx((-2 - 2.4841, -2 + 2.4841), abs=1e-4)
-    assert linear is None  # All seeds differ by the same.
-    assert says(found.table(), "random − own -2.00 (-4.48 … +0.48) +1.00 paired t")
-    # Without scipy the scores are not lost.
-    with monkeypatch.context() as without:
-        without.setitem(sys.modules, "scipy", None)
-        bare = parser_table(folders, ["own", "random"])
-    assert (bare.intervals, bare.systems[name]) == ({}, (52.0, 50.0))
+
+    def folder(parser, seed):
+        found = rescored(parser, seed)
+        name = parser or "own"
+        folder = edited_copy(f"{name}{seed}", name, found.score, seed=seed)
+        (folder / "examples.json").write_text(json.dumps(found.rows))
+        return folder
+
+    return folder
+
+
+def test_differences_between_sources_have_the_intervals_of_a_comparison_of_runs(rescored_runs):
+    folders = {
+        parser: [rescored_runs(parser, seed) for seed in (1, 2, 3)] for parser in ("", "random")
+    }
+    found = parser_table(folders[""], ["own", "random", "linear"])
+    (differences,) = found.intervals.values()
+    compared = compare_runs([*folders[""], *folders["random"]])
+    assert differences[0] == compared.systems[1].intervals
+    assert found.clusters == compared.clusters
+    both = differences[1]["both"]
+    assert (found.over, found.interval(*found.systems, 2)) == ("both", both)
+    linear, own = found.systems["own"][2], found.systems["own"][0]
+    shown = f"{linear - own:+.2f} ({both.low:+.2f} … {both.high:+.2f})"
+    assert says(found.table(), f"linear − own {shown} intervals over seeds and {found.clusters}")
+
+
+def test_the_difference_of_a_single_run_has_an_interval_over_examples(rescored_runs):
+    found = parser_table([rescored_runs("", 1)], ["own", "random"])
+    (of,) = found.intervals["own1"]
+    assert (found.over, list(of)) == ("examples", ["examples"])
+    assert of["examples"].high < 0
+    assert found.summary() == f"n = 32; intervals over {found.clusters}, of these runs"
+    assert parser_table([rescored_runs("", 2)], ["own"]).intervals == {}
+
+
+def test_a_metric_that_is_not_tested_has_intervals_over_seeds(rescored_runs, monkeypatch):
+    monkeypatch.setattr(find_task("pairs"), "comparisons", ())
+    found = parser_table([rescored_runs("", seed) for seed in (1, 2)], ["own", "random"])
+    (differences,) = found.intervals.values()
+    assert (found.over, list(differences[0])) == ("seeds", ["seeds"])
+    assert says(found.summary(), "intervals over seeds, paired t")
+
+
+def test_scores_are_kept_without_scipy(rescored_runs, monkeypatch, caplog):
+    folders = [rescored_runs("", seed) for seed in (1, 2, 3)]
+    scores = parser_table(folders, ["own", "random"]).systems
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    bare = parser_table(folders, ["own", "random"])
+    assert (bare.intervals, bare.over, bare.systems) == ({}, "", scores)
     assert says(caplog.text, "without intervals stats")
-    assert parser_table(folders[:1], ["own", "random"]).intervals == {}
-    assert parser_table(folders, ["own"]).intervals == {}
+
+
+def test_an_unknown_kind_of_cluster_is_rejected_before_anything_is_scored(runs, monkeypatch):
+    monkeypatch.setattr(rescoring, "_score", lambda *_: pytest.fail("a model was scored"))
+    folder = runs / "sg-net"
+    with pytest.raises(InputError, match="--cluster page"):
+        parser_table([folder], ["own", "random"], cluster="page")
+    with pytest.raises(InputError, match=r"--cluster article: .* come by sentence, example"):
+        parser_table([folder], ["own", "random"], cluster="article")
 
 
 def test_runs_share_the_parses_of_a_source(edited_copy, monkeypatch, tiny_parser):
@@ -360,7 +421,7 @@ def test_arguments_are_checked_before_models_are_scored(runs, monkeypatch, optio
 
 
 def test_a_metric_of_a_subset_of_other_files_is_accepted(runs, monkeypatch):
-    monkeypatch.setattr(rescoring, "_score", lambda run, examples, parser, metric, device: 1.0)
+    monkeypatch.setattr(rescoring, "_score", lambda *_: Rescored(1.0, {}))
     data = [str(runs / "pairs.jsonl")]
     curve = noise_curve([runs / "sg-net"], data, metric="hard_accuracy")
     assert curve.score == "hard_accuracy"
@@ -387,7 +448,7 @@ def test_flags_are_checked_before_models_are_scored(runs, monkeypatch, options, 
 
 
 def test_duplicates_are_scored_once(runs, monkeypatch):
-    monkeypatch.setattr(rescoring, "_score", lambda run, examples, parser, metric, device: 1.0)
+    monkeypatch.setattr(rescoring, "_score", lambda *_: Rescored(1.0, defaultdict(dict)))
     assert noise_curve([runs / "sg-net"], shares=(0.5, 0.5, 0)).shares == (0, 0.5)
     assert parser_table([runs / "sg-net"], ["own", "linear", "own"]).parsers == ("own", "linear")
 

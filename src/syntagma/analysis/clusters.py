@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from syntagma.runs.names import CLUSTERS
 from syntagma.settings import nearest
 from syntagma.tasks import find_task
 from syntagma.tasks.comparison.clusters import EXAMPLE, KINDS, cluster_ids
+from syntagma.tasks.task import Task
 
 IntArray = NDArray[np.int64]
 Known = dict[str, dict[str, str]]
@@ -102,6 +104,32 @@ def find_clusters(run: RunScores, kind: str = "") -> Clusters:
     if not found:
         why = why or f"{', '.join(run.data)} does not say which belong together"
         return Clusters(EXAMPLE, keys, np.arange(len(keys)), f"examples: {why}")
+    return _clusters(found, keys, known[found])
+
+
+def clusters_of_examples(
+    task: type[Task[Any, Any]], examples: Mapping[str, Any], kind: str = ""
+) -> Clusters:
+    """Find the clusters of examples.
+
+    Args:
+        task: the task of the examples.
+        examples: the examples by their ids, see :meth:`syntagma.tasks.task.Task.row_id`.
+        kind: the kind to find; by default the first one that the task defines and the examples
+            have.
+
+    Raises:
+        InputError: the kind is unknown, or the examples do not have it.
+    """
+    check_kind(kind)
+    known = cluster_ids(task.clusters, examples)
+    if kind and kind not in (*known, EXAMPLE):
+        named = ", ".join([*known, EXAMPLE])
+        raise InputError(f"--cluster {kind}: examples of the task {task.name} come by {named}")
+    keys = tuple(sorted(examples))
+    found = kind or next(iter(known), EXAMPLE)
+    if found == EXAMPLE:
+        return Clusters(EXAMPLE, keys, np.arange(len(keys)))
     return _clusters(found, keys, known[found])
 
 

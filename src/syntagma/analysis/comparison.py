@@ -12,9 +12,9 @@ from syntagma.drawing.svg import escape
 from syntagma.drawing.tables import aligned, html_table, markdown, signed, spread
 from syntagma.reprs import brief, counted, quoted
 
-BOTH = "both"
+SEEDS, EXAMPLES, BOTH = "seeds", "examples", "both"
 
-OVER = ("seeds", "examples", BOTH)
+OVER = (SEEDS, EXAMPLES, BOTH)
 """What an interval is over: what varies, and would be different another time."""
 
 SEEDS_TESTS = {"paired t": "paired t-test", "welch": "Welch's t-test"}

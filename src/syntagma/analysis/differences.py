@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -21,7 +21,7 @@ from syntagma.analysis.intervals import (
     unpaired_seeds,
 )
 from syntagma.analysis.pairing import Pairing
-from syntagma.analysis.systems import RunScores
+from syntagma.analysis.systems import RunScores, counts_of
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 
 FloatArray = NDArray[np.float64]
@@ -57,10 +57,7 @@ class Resampled:
             n_resamples: number of resamples.
         """
         runs = {run.scored: run for each in pairings for run in (*each.theirs, *each.ours)}
-        tables = [
-            cluster_sums(_counts(run, metric, clusters), clusters.owner, clusters.number)
-            for run in runs.values()
-        ]
+        tables = [sums_of(run.rows, metric, clusters) for run in runs.values()]
         values = resample_clusters(tables, metric.sums or MEAN, n_resamples=n_resamples)
         return cls(dict(zip(runs, values, strict=True)), clusters.number)
 
@@ -69,11 +66,26 @@ class Resampled:
         return np.stack([self.metric[run.scored] for run in runs])
 
 
-def _counts(run: RunScores, metric: ComparedMetric, clusters: Clusters) -> FloatArray:
+def sums_of(
+    rows: Mapping[str, Mapping[str, float]], metric: ComparedMetric, clusters: Clusters
+) -> FloatArray:
+    """Add what the examples of each cluster contribute to a metric.
+
+    Args:
+        rows: scores of each example, by id.
+        metric: the metric.
+        clusters: the clusters of the examples.
+
+    Returns:
+        The sums, ``[n_clusters, n_names]``: of the counts of ``metric.sums``, or of the scores and
+        the number of examples.
+    """
     if metric.sums is not None:
-        return run.counts(clusters.keys, metric.sums.names)
-    scores = run.counts(clusters.keys, [metric.score])
-    return np.hstack([scores, np.ones_like(scores)])
+        counts = counts_of(rows, clusters.keys, metric.sums.names)
+    else:
+        scores = counts_of(rows, clusters.keys, [metric.score])
+        counts = np.hstack([scores, np.ones_like(scores)])
+    return cluster_sums(counts, clusters.owner, clusters.number)
 
 
 def intervals_of(pairing: Pairing, metric: str, resampled: Resampled) -> dict[str, Interval]:
@@ -95,15 +107,45 @@ def intervals_of(pairing: Pairing, metric: str, resampled: Resampled) -> dict[st
     )
     draws, before = resampled.runs(pairing.ours), resampled.runs(pairing.theirs)
     number = resampled.n_clusters
-    examples = percentile_interval(draws.mean(0) - before.mean(0), number)
     if pairing.paired:
-        seeds = paired_seeds([a - b for a, b in zip(ours, theirs, strict=True)])
-        shared = shared_variance(draws - before, number)
-    else:
-        seeds = unpaired_seeds(ours, theirs)
-        shared = shared_variance(draws, number) + shared_variance(before, number)
+        differences = [a - b for a, b in zip(ours, theirs, strict=True)]
+        return paired_intervals(differences, draws - before, number)
+    seeds = unpaired_seeds(ours, theirs)
+    examples = percentile_interval(draws.mean(0) - before.mean(0), number)
+    shared = shared_variance(draws, number) + shared_variance(before, number)
+    return _defined(mean(ours) - mean(theirs), seeds, examples, shared)
+
+
+def paired_intervals(
+    differences: Sequence[float], resampled: FloatArray, n_clusters: int
+) -> dict[str, Interval]:
+    """Compute the intervals of a mean difference over pairs of runs.
+
+    Args:
+        differences: the difference of the metric of each pair, ``[n_runs]``.
+        resampled: the same on resamples of the examples, ``[n_runs, n_resamples]``.
+        n_clusters: number of clusters that were resampled.
+
+    Returns:
+        The intervals by what they are over; those that are undefined are missing.
+
+    Raises:
+        MissingExtraError: scipy is not installed.
+    """
+    return _defined(
+        mean(differences),
+        paired_seeds(differences),
+        percentile_interval(resampled.mean(0), n_clusters),
+        shared_variance(resampled, n_clusters),
+    )
+
+
+def _defined(
+    difference: float, seeds: Interval | None, examples: Interval | None, shared: float
+) -> dict[str, Interval]:
+    """Return the intervals that are defined, with the one over both."""
     both = None
     if seeds is not None and examples is not None:
-        both = joint_interval(mean(ours) - mean(theirs), seeds, examples, shared)
+        both = joint_interval(difference, seeds, examples, shared)
     found = {"seeds": seeds, "examples": examples, "both": both}
     return {over: interval for over, interval in found.items() if interval is not None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,7 @@ class RunScores:
 
     def counts(self, keys: Sequence[str], names: Sequence[str]) -> FloatArray:
         """Return the counts that examples add to sums, ``[n_keys, n_names]``, by default 0."""
-        return np.array([[self.rows[key].get(name, 0.0) for name in names] for key in keys], float)
+        return counts_of(self.rows, keys, names)
 
     def read_examples(self) -> list[Any]:
         """Read all examples of the dev files, in the order of the predictions.
@@ -113,6 +113,34 @@ class RunScores:
                 f"the run again"
             )
         return scored
+
+
+def counts_of(
+    rows: Mapping[str, Mapping[str, float]], keys: Sequence[str], names: Sequence[str]
+) -> FloatArray:
+    """Return the counts that examples add to sums, by default 0.
+
+    Args:
+        rows: counts of each example, by id.
+        keys: ids of the examples.
+        names: names of the counts.
+
+    Returns:
+        The counts, ``[n_keys, n_names]``.
+    """
+    return np.array([[rows[key].get(name, 0.0) for name in names] for key in keys], float)
+
+
+def with_classes(compared: ComparedMetric, rows: Iterable[Mapping[str, float]]) -> ComparedMetric:
+    """Return a metric whose sums are those of the classes in some rows, if it is a mean over them.
+
+    Args:
+        compared: the metric.
+        rows: of all examples in all runs.
+    """
+    if not compared.by_class:
+        return compared
+    return compared._replace(sums=class_sums({name for row in rows for name in row}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +234,7 @@ def read_systems(
                 )
     comparisons = find_task(tasks[0]).comparisons
     compared = find_comparison(comparisons, runs[0].metrics, metric)
-    if compared.by_class:
-        counts = {name for run in runs for row in run.rows.values() for name in row}
-        compared = compared._replace(sums=class_sums(counts))
+    compared = with_classes(compared, (row for run in runs for row in run.rows.values()))
     for run in runs if comparisons else ():
         _check_scores(run, compared)
     names = distinct_names([_name(group) for group in parted], [group[0].path for group in parted])

@@ -168,12 +168,13 @@ def noise(
     metric: Annotated[
         str, typer.Option(help="Metric to show. Default: the one that compare tests.")
     ] = "",
+    cluster: Cluster = "",
     json_file: JsonFile = None,
     plot: Annotated[
         Path | None,
         typer.Option(
             callback=check_picture,
-            help="Draw curves or bars (of several seeds, intervals): a .svg, .pdf or .png file.",
+            help="Draw curves (with --source, intervals): a .svg, .pdf or .png file.",
         ),
     ] = None,
     device: Device = "cpu",
@@ -203,8 +204,12 @@ def noise(
         asked = [float(share) for share in shares.split(",") if share]
     except ValueError as error:
         raise InputError(f"--shares: expected numbers such as 0,0.2,0.5, got {shares!r}") from error
+    if cluster and not sources:
+        raise InputError("--cluster is for the intervals of --source; omit it")
     if sources:
-        found = parser_table(runs, sources, data or (), metric=metric, device=device)
+        found = parser_table(
+            runs, sources, data or (), metric=metric, cluster=cluster, device=device
+        )
         show(found.table())
         write_json_file(json_file, asdict(found))
         if plot is not None:

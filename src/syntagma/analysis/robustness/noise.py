@@ -11,6 +11,7 @@ from syntagma.analysis.robustness.rescoring import (
     level_note,
     level_systems,
     means_and_spreads,
+    read_examples,
     rows_of,
     score_all,
 )
@@ -120,9 +121,11 @@ def noise_curve(
         ]
 
     level = level_systems({system.name: system.runs[0].path for system in systems}, kind)
-    scores, n_examples = score_all(systems, data, parsers, level, metric, device)
-    means, spreads = means_and_spreads(scores)
-    return NoiseCurve(kind, shares, metric, means, spreads, level, n_examples, draws, EVALUATION)
+    examples = read_examples(systems, data)
+    scores = score_all(systems, examples, parsers, level, metric, device)
+    return NoiseCurve(
+        kind, shares, metric, *means_and_spreads(scores), level, len(examples), draws, EVALUATION
+    )
 
 
 def check_kind(kind: str) -> None:

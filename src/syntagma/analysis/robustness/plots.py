@@ -34,7 +34,7 @@ def write_noise_curves(curves: Sequence[NoiseCurve], out: str | Path) -> None:
 def write_parser_table(table: ParserTable, out: str | Path) -> None:
     """Plot the scores of a table, with a group of bars for each parse source.
 
-    If there are several seeds, the differences from the first source and their intervals instead.
+    If there are intervals, the differences from the first source with these instead.
 
     Args:
         table: scores of systems with the parses of several sources.
@@ -44,7 +44,7 @@ def write_parser_table(table: ParserTable, out: str | Path) -> None:
         InputError: the figure cannot be written.
         MissingExtraError: ``matplotlib`` is not installed.
     """
-    if table.intervals:
+    if table.over:
         height = max(1.6, 1.0 + ROW_HEIGHT * (len(table.parsers) - 1) * len(table.intervals))
         draw_panels([table], _draw_differences, out, height=height)
     else:
@@ -67,8 +67,8 @@ def _draw_differences(axis: Any, table: ParserTable) -> tuple[str, str]:
     rows = []
     for place, label in enumerate(labels, start=1):
         found = {}
-        for name, intervals in table.intervals.items():
-            if (of := intervals[place - 1]) is not None:
+        for name in table.intervals:
+            if (of := table.interval(name, place)) is not None:
                 difference = table.systems[name][place] - table.systems[name][0]
                 found[name] = DrawnInterval(difference, of.low, of.high, of.detectable)
         rows.append((label, found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Any
+from typing import Any, NamedTuple
 
 from syntagma.analysis.systems import RunScores, System
 from syntagma.drawing.tables import spread
@@ -16,6 +16,7 @@ from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.guides import GUIDES
 from syntagma.parse.sources.cache import ParseCache, cache_folder
 from syntagma.parse.sources.load import is_slow
+from syntagma.progress import predicting
 from syntagma.tasks import find_task
 from syntagma.tasks.predictor import TextPredictor
 
@@ -27,19 +28,31 @@ Scores = dict[str, tuple[tuple[float, ...], ...]]
 """Scores of the runs of each system, ``[n_points][n_runs]``."""
 
 
+class Rescored(NamedTuple):
+    """A run that was scored again.
+
+    Args:
+        score: the metric.
+        rows: scores of each example, by id.
+    """
+
+    score: float
+    rows: dict[str, dict[str, float]]
+
+
 def score_all(
     systems: Sequence[System],
-    data: Sequence[str | Path],
+    examples: Sequence[object],
     parsers: Callable[[str], Sequence[Sequence[str]]],
     level: Container[str],
     metric: str,
     device: str,
-) -> tuple[Scores, int]:
+) -> Scores:
     """Score all runs of all systems at each point.
 
     Args:
         systems: the systems to score.
-        data: files to evaluate on; if empty, the dev examples of the runs.
+        examples: the examples to score them on.
         parsers: returns the parse sources of each point for the parser of a run; an empty name
             means that parser itself.
         level: names of systems that do not read what is replaced, which are scored only once.
@@ -48,23 +61,43 @@ def score_all(
 
     Returns:
         The scores, those of a run in the same place at each point (a point with several parses of
-        a run has as many scores of it), and the number of examples.
+        a run has as many scores of it).
     """
-    scores: Scores = {}
-    n_examples = 0
-    for system in systems:
-        found: dict[int, list[float]] = {}
-        for run in system.runs:
-            examples = _examples(run, data)
-            n_examples = len(examples)
-            by_parser: dict[str, float] = {}
-            for point, names in enumerate(parsers(read_config(run.path).parser)):
-                for name in [""] if system.name in level else names:
-                    if name not in by_parser:
-                        by_parser[name] = _score(run, examples, name, metric, device)
-                    found.setdefault(point, []).append(by_parser[name])
-        scores[system.name] = tuple(map(tuple, found.values()))
-    return scores, n_examples
+    return {
+        system.name: scores_of(
+            score_system(system, examples, parsers, system.name in level, metric, device)
+        )
+        for system in systems
+    }
+
+
+def score_system(
+    system: System,
+    examples: Sequence[object],
+    parsers: Callable[[str], Sequence[Sequence[str]]],
+    is_level: bool,
+    metric: str,
+    device: str,
+) -> list[list[Rescored]]:
+    """Score the runs of a system at each point; see :func:`score_all`.
+
+    Returns:
+        The runs at each point, ``[n_points][n_runs]``.
+    """
+    found: dict[int, list[Rescored]] = {}
+    for run in system.runs:
+        by_parser: dict[str, Rescored] = {}
+        for point, names in enumerate(parsers(read_config(run.path).parser)):
+            for name in [""] if is_level else names:
+                if name not in by_parser:
+                    by_parser[name] = _score(run, examples, name, metric, device)
+                found.setdefault(point, []).append(by_parser[name])
+    return list(found.values())
+
+
+def scores_of(points: Sequence[Sequence[Rescored]]) -> tuple[tuple[float, ...], ...]:
+    """Return the scores of runs at each point, ``[n_points][n_runs]``."""
+    return tuple(tuple(run.score for run in runs) for runs in points)
 
 
 def means_and_spreads(scores: Scores) -> tuple[Points, Points]:
@@ -92,8 +125,17 @@ def spread_of(scores: Sequence[float]) -> float:
     return stdev(scores) if len(scores) > 1 else 0.0
 
 
-def _examples(run: RunScores, data: Sequence[str | Path]) -> list[object]:
-    """Read the examples of files, or, without files, those on which a run was scored."""
+def read_examples(systems: Sequence[System], data: Sequence[str | Path]) -> list[object]:
+    """Read the examples of files, or, without files, those on which the runs were scored.
+
+    Args:
+        systems: the systems, all scored on the same examples.
+        data: the files.
+
+    Raises:
+        InputError: a file cannot be read, or the dev files contain other examples now.
+    """
+    run = systems[0].runs[0]
     if not data:
         return run.examples()
     skip_bad = run.experiment.data.skip_bad
@@ -103,14 +145,18 @@ def _examples(run: RunScores, data: Sequence[str | Path]) -> list[object]:
 
 def _score(
     run: RunScores, examples: Sequence[object], parser: str, metric: str, device: str
-) -> float:
+) -> Rescored:
     task = open_model(run.path, parser=parser, device=device, precision=run.precision)
+    task.require_labels(examples, "data")
     predictor: Any = getattr(task, "predictor", None)
     cache = predictor.texts.cache if isinstance(predictor, TextPredictor) else None
     if cache is not None and is_slow(cache.source):
         # On disk, because the other runs read the same texts.
         predictor.texts.cache = ParseCache(cache.source, cache_folder())
-    return metric_of(task.evaluate(examples), metric, run)
+    with predicting(len(examples)):
+        predictions = task.predict(examples)
+    score = metric_of(task.score(examples, predictions), metric, run)
+    return Rescored(score, task.score_examples(examples, predictions))
 
 
 def check_metric(metric: str, systems: Sequence[System], data: Sequence[str | Path]) -> str:
