@@ -342,6 +342,9 @@ def test_an_unknown_kind_of_cluster_is_rejected_before_anything_is_scored(runs, 
         parser_table([folder], ["own", "random"], cluster="page")
     with pytest.raises(InputError, match=r"--cluster article: .* come by sentence, example"):
         parser_table([folder], ["own", "random"], cluster="article")
+    result = CliRunner().invoke(app, ["noise", str(folder), "--cluster", "sentence"])
+    assert isinstance(result.exception, InputError)
+    assert says(str(result.exception), "--cluster --source omit")
 
 
 def test_runs_share_the_parses_of_a_source(edited_copy, monkeypatch, tiny_parser):
