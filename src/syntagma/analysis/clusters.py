@@ -81,13 +81,12 @@ def find_clusters(run: RunScores, kind: str = "") -> Clusters:
     check_kind(kind)
     keys = tuple(sorted(run.rows))
     kinds = find_task(run.task).clusters
-    if kind == EXAMPLE or (not kinds and not kind):
-        return Clusters(EXAMPLE, keys, np.arange(len(keys)))
-    if kind and kind not in kinds:
-        named = ", ".join([*kinds, EXAMPLE])
-        raise InputError(f"--cluster {kind}: examples of the task {run.task} come by {named}")
+    if not kinds or kind not in ("", *kinds):
+        return _of_kind(
+            kind, {name: {} for name in kinds}, keys, f"examples of the task {run.task} come by"
+        )
     try:
-        known, why = _known(run), ""
+        known, why = _known(run), f"{', '.join(run.data)} does not say which belong together"
     except DamagedFileError:
         raise
     except InputError as error:
@@ -97,14 +96,8 @@ def find_clusters(run: RunScores, kind: str = "") -> Clusters:
                 f"its dev files cannot be read ({error}); restore them, or use --cluster {EXAMPLE}"
             ) from error
         known, why = {}, f"which belong together is unknown, {error}"
-    if kind and kind not in known:
-        named = ", ".join([*known, EXAMPLE])
-        raise InputError(f"--cluster {kind}: {', '.join(run.data)} has only {named}; use one of it")
-    found = kind or next(iter(known), "")
-    if not found:
-        why = why or f"{', '.join(run.data)} does not say which belong together"
-        return Clusters(EXAMPLE, keys, np.arange(len(keys)), f"examples: {why}")
-    return _clusters(found, keys, known[found])
+    note = "" if known else f"examples: {why}"
+    return _of_kind(kind, known, keys, f"{', '.join(run.data)} has only", note)
 
 
 def clusters_of_examples(
@@ -123,13 +116,30 @@ def clusters_of_examples(
     """
     check_kind(kind)
     known = cluster_ids(task.clusters, examples)
-    if kind and kind not in (*known, EXAMPLE):
-        named = ", ".join([*known, EXAMPLE])
-        raise InputError(f"--cluster {kind}: examples of the task {task.name} come by {named}")
     keys = tuple(sorted(examples))
+    return _of_kind(kind, known, keys, f"examples of the task {task.name} come by")
+
+
+def _of_kind(
+    kind: str, known: Known, keys: tuple[str, ...], what_has: str, note: str = ""
+) -> Clusters:
+    """Return the clusters of a kind, or of the first kind that is known.
+
+    Args:
+        kind: the kind; empty for the first one.
+        known: the cluster of each example, by kind.
+        keys: ids of the examples.
+        what_has: what the message says before the kinds that are known.
+        note: what is to be known if no kind is.
+
+    Raises:
+        InputError: the kind is not known.
+    """
+    if kind and kind not in (*known, EXAMPLE):
+        raise InputError(f"--cluster {kind}: {what_has} {', '.join([*known, EXAMPLE])}")
     found = kind or next(iter(known), EXAMPLE)
     if found == EXAMPLE:
-        return Clusters(EXAMPLE, keys, np.arange(len(keys)))
+        return Clusters(EXAMPLE, keys, np.arange(len(keys)), note)
     return _clusters(found, keys, known[found])
 
 
