@@ -61,6 +61,9 @@ WEIGHT = 3.0
 """What is added to the logarithm of the probability of what was carried over."""
 CARRIED, KEPT = 0.5, 0.8
 """Smallest share of words whose arcs are carried over, and of these, in the tree found."""
+POSSESSIVE = "nmod:poss"
+"""The relation of *his* in English; in French, German and most others such words are determiners,
+so neither relation nor tag of a pronoun with it is carried over."""
 
 
 class Pair(NamedTuple):
@@ -197,7 +200,10 @@ def mutual_best(
 
 
 class Carried(NamedTuple):
-    """What an English tree says of a word of the other language; heads are 1-based, 0 the root."""
+    """What an English tree says of a word of the other language; heads are 1-based, 0 the root.
+
+    The relation is empty if languages differ in it.
+    """
 
     word: int
     head: int
@@ -209,10 +215,15 @@ def carry_over(parse: Parse, links: dict[int, int]) -> list[Carried]:
     head_of = {0: 0} | {left + 1: right + 1 for left, right in links.items()}
     arcs = zip(parse.heads, parse.relations, strict=True)
     return [
-        Carried(links[word], head_of[head], relation)
+        Carried(links[word], head_of[head], "" if is_possessive(parse, word) else relation)
         for word, (head, relation) in enumerate(arcs)
         if word in links and head in head_of
     ]
+
+
+def is_possessive(parse: Parse, word: int) -> bool:
+    """Return whether a word of an English tree is a possessive pronoun."""
+    return parse.relations[word] == POSSESSIVE and parse.upos[word] == "PRON"
 
 
 class Projector:
@@ -254,7 +265,7 @@ class Projector:
         carried = [carry_over(parse, links) for _, parse, links in batch]
         for row, (_, parse, links) in enumerate(batch):
             for left, right in links.items():
-                if parse.upos[left] in self.upos:
+                if parse.upos[left] in self.upos and not is_possessive(parse, left):
                     upos[row, right, self.upos.index(parse.upos[left])] += WEIGHT
             for arc in carried[row]:
                 arcs[row, arc.word, arc.head] += WEIGHT
@@ -269,7 +280,7 @@ class Projector:
         scores = relations.log_softmax(-1).numpy()
         for row, arcs_of_row in enumerate(carried):
             for arc in arcs_of_row:
-                if heads[row, arc.word] == arc.head:
+                if arc.relation and heads[row, arc.word] == arc.head:
                     same = self.general == arc.relation.partition(":")[0]
                     scores[row, arc.word, same] += WEIGHT
         is_root = np.array(self.relations) == "root"

@@ -61,6 +61,25 @@ def test_an_arc_is_carried_over_if_both_of_its_words_correspond():
     assert [(arc.word, arc.head, arc.relation) for arc in carried] == [(0, 0, "root")]
 
 
+@pytest.mark.parametrize(("relation", "carried"), [("nmod:poss", ""), ("nmod", "nmod")])
+def test_neither_relation_nor_tag_of_a_possessive_pronoun_is_carried_over(
+    tiny_parser, monkeypatch, relation, carried
+):
+    parser = load_parser(tiny_parser)
+    sentence = Sentence.from_words(["its", "crew"])
+    english = Parse(sentence, (2, 0), (relation, "root"), ("PRON", "NOUN"), ("_", "_"))
+    links = {0: 0, 1: 1}
+    arcs = project_trees.carry_over(english, links)
+    assert [(arc.head, arc.relation) for arc in arcs] == [(2, carried), (0, "root")]
+
+    projector = project_trees.Projector(parser)
+    own = parser.parse([sentence])[0].upos[0]
+    projector.upos = [tag if tag == own else "PRON" for tag in projector.upos]
+    monkeypatch.setattr(project_trees, "WEIGHT", 100.0)  # so that what is carried over decides
+    (tree,) = projector.trees([project_trees.Pair(sentence, sentence)], [english], [links])
+    assert tree.upos[0] == ("PRON" if carried else own)
+
+
 def test_the_english_tree_decides_where_the_parser_does_not(tiny_parser):
     projector = project_trees.Projector(load_parser(tiny_parser))
     english = parse_of("left ferry the", (0, 1, 2))
