@@ -62,8 +62,8 @@ WEIGHT = 3.0
 CARRIED, KEPT = 0.5, 0.8
 """Smallest share of words whose arcs are carried over, and of these, in the tree found."""
 POSSESSIVE = "nmod:poss"
-"""The relation of *his* in English; in French, German and most others such words are determiners,
-so neither relation nor tag of a pronoun with it is carried over."""
+"""The relation of *his* in English.  In French and German such words are determiners, so neither
+the relation nor the tag of a pronoun with it is carried over."""
 
 
 class Pair(NamedTuple):

@@ -82,6 +82,7 @@ def find_clusters(run: RunScores, kind: str = "") -> Clusters:
     keys = tuple(sorted(run.rows))
     kinds = find_task(run.task).clusters
     if not kinds or kind not in ("", *kinds):
+        # Each example is alone, or the task lacks the kind: neither needs the data to be read.
         return _of_kind(
             kind, {name: {} for name in kinds}, keys, f"examples of the task {run.task} come by"
         )
@@ -136,7 +137,8 @@ def _of_kind(
         InputError: the kind is not known.
     """
     if kind and kind not in (*known, EXAMPLE):
-        raise InputError(f"--cluster {kind}: {what_has} {', '.join([*known, EXAMPLE])}")
+        named = ", ".join([*known, EXAMPLE])
+        raise InputError(f"--cluster {kind}: {what_has} {named}; use one of these")
     found = kind or next(iter(known), EXAMPLE)
     if found == EXAMPLE:
         return Clusters(EXAMPLE, keys, np.arange(len(keys)), note)
