@@ -16,7 +16,7 @@ from syntagma.models.guides import GUIDES
 from syntagma.models.observe import observe
 from syntagma.tasks.experiment import TrainingSettings
 from syntagma.training.run import train
-from syntagma.training.trainer import parameter_groups
+from syntagma.training.trainable import parameter_groups
 from tests.builders import experiment, pairs
 from tests.conftest import SUPPORTED
 from tests.guided import ADDING, NOT_ADDING, guided, padded_batch, plain

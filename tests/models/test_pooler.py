@@ -12,7 +12,7 @@ from syntagma.models.choice_model import ChoiceModel
 from syntagma.models.pair_model import PairModel
 from syntagma.models.span_model import SpanModel
 from syntagma.tasks.experiment import TrainingSettings
-from syntagma.training.trainer import parameter_groups
+from syntagma.training.trainable import parameter_groups
 from tests.conftest import save_encoder, tiny_config
 from tests.messages import naming, says
 

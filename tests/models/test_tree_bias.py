@@ -17,7 +17,7 @@ from syntagma.syntax.pair_types import CHILD, PARENT, pair_types
 from syntagma.syntax.relations import N_RELATIONS, RELATIONS, relation_ids
 from syntagma.tasks.experiment import TrainingSettings
 from syntagma.training.run import train
-from syntagma.training.trainer import parameter_groups
+from syntagma.training.trainable import parameter_groups
 from tests.builders import experiment, pairs
 from tests.conftest import SUPPORTED, tiny_config
 from tests.guided import ADDING, NOT_ADDING, guided, padded_batch, plain

@@ -20,7 +20,8 @@ from syntagma.runs.folder import RunFolder
 from syntagma.tasks.experiment import TrainingSettings
 from syntagma.tasks.pretraining.task import PretrainingTask
 from syntagma.training.run import train
-from syntagma.training.trainer import SyntagmaTrainer, parameter_groups
+from syntagma.training.trainable import parameter_groups
+from syntagma.training.trainer import SyntagmaTrainer
 from tests.corpora import make_corpus
 from tests.corpora import pretraining as experiment
 from tests.messages import naming, says

@@ -14,7 +14,7 @@ from syntagma.parse.parser import JointParser
 from syntagma.tasks.parsing.task import ParsingTask
 from syntagma.tasks.parsing.treebanks import read_treebank
 from syntagma.training.run import train
-from syntagma.training.trainer import parameter_groups
+from syntagma.training.trainable import parameter_groups
 from tests.builders import experiment, treebank
 from tests.messages import naming
 

@@ -136,7 +136,7 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     merge()
     # Merging LoRA matrices changes results in the last bits, so predict again.
     predictions = trainer.best_predictions if settings.encoder != "lora" else None
-    return _finish(task, dev, run, predictions, frozen=settings.encoder == "frozen")
+    return _finish(trainer, predictions)
 
 
 @contextmanager
@@ -275,19 +275,14 @@ def training_arguments(
     return arguments
 
 
-def _finish(
-    task: Task[Any, Any],
-    dev: dict[str, list[Any]],
-    run: RunFolder,
-    predictions: list[Any] | None,
-    *,
-    frozen: bool,
-) -> dict[str, Any]:
+def _finish(trainer: SyntagmaTrainer, predictions: list[Any] | None) -> dict[str, Any]:
     """Finish the training, fit thresholds, and write predictions, metrics and the final model.
 
-    If ``predictions`` is ``None``, they are computed.  If the encoder was ``frozen``, only
-    differences from the published weights are saved.
+    If ``predictions`` is ``None``, they are computed.  If the encoder was frozen, only differences
+    from the published weights are saved.
     """
+    task, dev, run = trainer.task, trainer.dev, trainer.folder
+    frozen = trainer.settings.encoder == "frozen"
     task.model.eval()
     task.finish_training()
     examples = [example for part in dev.values() for example in part]
@@ -301,6 +296,8 @@ def _finish(
         draft = Path(tempfile.mkdtemp(dir=run.path, prefix=".kept."))
         try:
             metrics = write_scores(task, dev, predictions, draft)
+            if examples and not run.evaluations(task.primary):
+                _record_evaluation(trainer, metrics)
             # Weights of a frozen encoder that equal the published ones are not saved again.
             task.save(draft, bits=EXACT if frozen else None)
             rebase(draft, run.path)
@@ -316,6 +313,14 @@ def _finish(
         # Checkpoints take five times the space of the model, and a finished run needs none.
         shutil.rmtree(run.checkpoints, ignore_errors=True)
     return metrics
+
+
+def _record_evaluation(trainer: SyntagmaTrainer, metrics: dict[str, Any]) -> None:
+    """Record the scores of a model that was not scored during training."""
+    trainer.primary_score(metrics)
+    last = trainer.folder.records()[-1]
+    values = {f"eval_{key}": value for key, value in metrics.items() if key != "signature"}
+    trainer.folder.add_record({"step": last["step"], "epoch": last["epoch"], **values})
 
 
 def _write_card(task: Task[Any, Any], metrics: dict[str, Any], folder: Path) -> None:

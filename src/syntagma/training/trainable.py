@@ -1,15 +1,17 @@
-"""Select the trainable weights of an encoder: all, all but the embeddings, none, or LoRA."""
+"""Select the weights that are trained, and their learning rates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from typing import Any
 
 from torch import nn
 
 from syntagma.encoders.cpu.linear import pad_linear_layers
 from syntagma.encoders.cpu.packed import forget_packed
 from syntagma.encoders.model import SyntagmaModel
-from syntagma.errors import MissingExtraError
+from syntagma.errors import InputError, MissingExtraError
+from syntagma.models.guides import GUIDES
 from syntagma.tasks.experiment import TrainingSettings
 
 
@@ -59,3 +61,56 @@ def _add_lora(encoder: nn.Module, rank: int) -> Callable[[], None]:
         forget_packed(encoder)
 
     return merge
+
+
+def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[str, Any]]:
+    """Group trainable parameters by learning rate and weight decay.
+
+    There are rates for pretrained weights, new guides (by default that of the head) and the head,
+    and one for the α and the gates of guides if it is given.
+    Weight decay applies only to matrices, not to biases and norms.
+
+    Args:
+        model: the model; its ``pretrained_keys`` name pretrained weights outside of the encoder.
+        settings: the training settings.
+
+    Returns:
+        Parameter groups for an optimizer, with ``params``, ``lr`` and ``weight_decay``.
+
+    Raises:
+        InputError: there is a rate for α, and the model trains none.
+    """
+    pretrained: Collection[str] = getattr(model, "pretrained_keys", ())
+    head_rate = settings.head_learning_rate or settings.learning_rate
+    rates = {"pretrained": settings.learning_rate, "head": head_rate}
+    if settings.guide_learning_rate is not None:
+        rates["guide"] = settings.guide_learning_rate
+    if settings.alpha_learning_rate is not None:
+        rates["alpha"] = settings.alpha_learning_rate
+
+    def rate_of(name: str) -> str:
+        module, _, inner = name.partition(".")
+        if "alpha" in rates and module in GUIDES and inner in GUIDES[module].shares:
+            return "alpha"
+        if module == "encoder" or name in pretrained:
+            return "pretrained"
+        return "guide" if "guide" in rates and module in GUIDES else "head"
+
+    groups: dict[tuple[str, bool], list[nn.Parameter]] = {}
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            groups.setdefault((rate_of(name), parameter.ndim >= 2), []).append(parameter)
+    if "alpha" in rates and "alpha" not in {rate for rate, _ in groups}:
+        raise InputError(
+            f"training.alpha_learning_rate: expected a model that trains an α or gates, as with "
+            f"guides: {{tree_distance: {{learn_alpha: true}}}}; got "
+            f"{settings.alpha_learning_rate:g} for one that trains none; omit it"
+        )
+    return [
+        {
+            "params": parameters,
+            "lr": rates[rate],
+            "weight_decay": settings.weight_decay if is_matrix else 0.0,
+        }
+        for (rate, is_matrix), parameters in groups.items()
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,6 @@ from transformers import (
 from syntagma.batches import TokenBudgetSampler
 from syntagma.encoders.precision import autocast
 from syntagma.encoders.quiet import quiet
-from syntagma.models.guides import GUIDES
 from syntagma.outputs import disk_errors, write_file
 from syntagma.runs.folder import RunFolder
 from syntagma.tasks.experiment import TrainingSettings
@@ -41,6 +40,7 @@ from syntagma.tasks.stream import BatchStream
 from syntagma.tasks.task import Task
 from syntagma.training.callbacks import LogBeforeSaving, ProgressBar, SetEpoch
 from syntagma.training.stream_loader import StreamLoader
+from syntagma.training.trainable import parameter_groups
 
 STATE = "trainer_state.json"
 REMEDY = "start again with a lower training.learning_rate or a higher training.warmup_ratio"
@@ -59,7 +59,8 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
 
     Attributes:
         best_predictions: predictions of the best weights for all dev examples; ``None`` if these
-            weights were saved before this process resumed the run.
+            weights were saved before this process resumed the run, or are not scored yet
+            (:attr:`scores_later`).
     """
 
     optimizer: Any
@@ -220,21 +221,15 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         """
         if not self.dev:
             return {}
+        if self.scores_later:
+            if self.is_world_process_zero():
+                self._keep_weights()
+            return {}
         begin = time.perf_counter()
         with self._paused():
             values, predictions = self._score_dev()
         values["evaluation_seconds"] = time.perf_counter() - begin
-        if self.task.primary not in values:
-            raise InputError(
-                f"data.dev: expected files that give {self.task.primary}, by which the best model "
-                f"is chosen, but they give only {', '.join(values)}; name other files"
-            )
-        score = values[self.task.primary]
-        if not math.isfinite(score):
-            raise TrainingError(
-                f"training: {self.task.primary} is {score} after {self.state.global_step} steps; "
-                f"{REMEDY}"
-            )
+        score = self.primary_score(values)
         before = [score for _, score in self.folder.evaluations(self.task.primary)]
         if score > max(before, default=-math.inf):
             self.best_predictions = predictions
@@ -251,6 +246,35 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         )
         self.task.model.train()
         return metrics
+
+    @property
+    def scores_later(self) -> bool:
+        """Whether the dev files are scored after training only, with the model that is saved.
+
+        With LoRA that model is scored in any case, since merging the matrices changes results in
+        the last bits. A single evaluation, at the end of training, would score it twice.
+        """
+        return self.settings.encoder == "lora" and self.args.eval_steps >= self.state.max_steps
+
+    def primary_score(self, values: Mapping[str, Any]) -> float:
+        """Return the primary metric.
+
+        Raises:
+            InputError: the dev files lack what it is computed from.
+            TrainingError: it is not finite.
+        """
+        if self.task.primary not in values:
+            raise InputError(
+                f"data.dev: expected files that give {self.task.primary}, by which the best model "
+                f"is chosen, but they give only {', '.join(values)}; name other files"
+            )
+        score = float(values[self.task.primary])
+        if not math.isfinite(score):
+            raise TrainingError(
+                f"training: {self.task.primary} is {score} after {self.state.global_step} steps; "
+                f"{REMEDY}"
+            )
+        return score
 
     def _score_dev(self) -> tuple[dict[str, float], list[Any]]:
         """Score all dev files together and each of several, and return the predictions too."""
@@ -330,56 +354,3 @@ def _eval_steps(settings: TrainingSettings, n_steps: int, *, default: int) -> in
     if steps is None:
         return max(1, default)
     return math.ceil(steps * n_steps) if steps < 1 else int(steps)
-
-
-def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[str, Any]]:
-    """Group trainable parameters by learning rate and weight decay.
-
-    There are rates for pretrained weights, new guides (by default that of the head) and the head,
-    and one for the α and the gates of guides if it is given.
-    Weight decay applies only to matrices, not to biases and norms.
-
-    Args:
-        model: the model; its ``pretrained_keys`` name pretrained weights outside of the encoder.
-        settings: the training settings.
-
-    Returns:
-        Parameter groups for an optimizer, with ``params``, ``lr`` and ``weight_decay``.
-
-    Raises:
-        InputError: there is a rate for α, and the model trains none.
-    """
-    pretrained: Collection[str] = getattr(model, "pretrained_keys", ())
-    head_rate = settings.head_learning_rate or settings.learning_rate
-    rates = {"pretrained": settings.learning_rate, "head": head_rate}
-    if settings.guide_learning_rate is not None:
-        rates["guide"] = settings.guide_learning_rate
-    if settings.alpha_learning_rate is not None:
-        rates["alpha"] = settings.alpha_learning_rate
-
-    def rate_of(name: str) -> str:
-        module, _, inner = name.partition(".")
-        if "alpha" in rates and module in GUIDES and inner in GUIDES[module].shares:
-            return "alpha"
-        if module == "encoder" or name in pretrained:
-            return "pretrained"
-        return "guide" if "guide" in rates and module in GUIDES else "head"
-
-    groups: dict[tuple[str, bool], list[nn.Parameter]] = {}
-    for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            groups.setdefault((rate_of(name), parameter.ndim >= 2), []).append(parameter)
-    if "alpha" in rates and "alpha" not in {rate for rate, _ in groups}:
-        raise InputError(
-            f"training.alpha_learning_rate: expected a model that trains an α or gates, as with "
-            f"guides: {{tree_distance: {{learn_alpha: true}}}}; got "
-            f"{settings.alpha_learning_rate:g} for one that trains none; omit it"
-        )
-    return [
-        {
-            "params": parameters,
-            "lr": rates[rate],
-            "weight_decay": settings.weight_decay if is_matrix else 0.0,
-        }
-        for (rate, is_matrix), parameters in groups.items()
-    ]
