@@ -86,6 +86,15 @@ def test_commands_without_other_packages(run, tmp_path, monkeypatch, package, ar
     assert says(one_line(err), f"{extra} {install_command(extra)}")
 
 
+def test_a_training_without_peft_ends_before_it_reads_data(run, config, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "peft", None)
+    changes = ("--set", "training.encoder=lora", "--set", "data.train=not-there.jsonl")
+    code, out, err = run("train", config, *changes, "--out", tmp_path / "run")
+    assert (code, out) == (2, "")
+    assert says(one_line(err), f"lora {install_command('lora')}")
+    assert not (tmp_path / "run").exists()
+
+
 def test_extras_are_installed_from_the_source_folder():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["name"] not in install_command("train")

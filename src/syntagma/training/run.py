@@ -32,6 +32,7 @@ from syntagma.tasks.predictor import TextEncoder
 from syntagma.tasks.task import Task
 from syntagma.training.kept_memory import kept_memory
 from syntagma.training.processes import is_first_process
+from syntagma.training.requirements import require_peft
 from syntagma.training.stream_loader import StreamLoader
 from syntagma.training.trainable import prepare_encoder
 from syntagma.training.trainer import SyntagmaTrainer
@@ -88,6 +89,7 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
 
     task_class = find_task(experiment.task)
     settings = experiment.training
+    require_peft(settings)  # Before data are read, which can take minutes.
     with how_to_skip("--set data.skip_bad=true"):
         examples, dev = _read(task_class, experiment.data, settings.seed)
     data = {"data.train": task_class.fingerprint(examples)}

@@ -10,9 +10,10 @@ from torch import nn
 from syntagma.encoders.cpu.linear import pad_linear_layers
 from syntagma.encoders.cpu.packed import forget_packed
 from syntagma.encoders.model import SyntagmaModel
-from syntagma.errors import InputError, MissingExtraError
+from syntagma.errors import InputError
 from syntagma.models.guides import GUIDES
 from syntagma.tasks.experiment import TrainingSettings
+from syntagma.training.requirements import require_peft
 
 
 def prepare_encoder(model: SyntagmaModel, settings: TrainingSettings) -> Callable[[], None]:
@@ -38,16 +39,15 @@ def prepare_encoder(model: SyntagmaModel, settings: TrainingSettings) -> Callabl
     elif settings.encoder == "layers":
         model.get_input_embeddings().requires_grad_(False)
     elif settings.encoder == "lora":
+        require_peft(settings)
         return _add_lora(encoder, settings.lora_rank)
     return lambda: None
 
 
 def _add_lora(encoder: nn.Module, rank: int) -> Callable[[], None]:
-    try:
-        from peft import LoraConfig
-        from peft.tuners.lora import LoraModel
-    except ImportError as error:
-        raise MissingExtraError("training.encoder: lora", "lora") from error
+    from peft import LoraConfig
+    from peft.tuners.lora import LoraModel
+
     encoder.requires_grad_(False)
     config = LoraConfig(r=rank, lora_alpha=2 * rank, lora_dropout=0.0, target_modules="all-linear")
     # LoraModel changes the encoder in place, so the names of all other weights stay the same;
