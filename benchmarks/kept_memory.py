@@ -28,7 +28,7 @@ LENGTHS = size((64, 96, 128, 176, 256, 384), (64,))
 """Pieces per row of the batches of a turn."""
 TURNS = size(3, 1)
 ENCODERS = size(("default", "accurate"), ("default",))
-WAYS: dict[str, Callable[[], AbstractContextManager[None]]] = {
+WAYS: dict[str, Callable[[], AbstractContextManager[object]]] = {
     "given back": nullcontext,
     "kept": kept_memory,
 }

@@ -15,7 +15,8 @@ from tests.messages import naming
 ROOT = Path(syntagma.__file__).parent
 LAYERS = [
     {"errors", "json_values", "files", "formats", "drafts", "outputs", "settings"}
-    | {"batches", "progress", "checks", "plugins", "registry", "cpu_threads", "lifeline"}
+    | {"batches", "progress", "checks", "plugins", "registry", "lifeline"}
+    | {"control_groups", "cpu_threads", "free_memory"}
     | {"reprs", "views"},
     {"text"},
     {"extraction"},

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from collections.abc import Mapping
+from pathlib import Path
 
+from syntagma.control_groups import control_groups, read_words
 from syntagma.errors import InputError
 
 SETTING = "SYNTAGMA_THREADS"
@@ -113,41 +114,16 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
         A number of cores, perhaps with a fraction, or ``None`` if there is no limit.
     """
     found = []
-    for group in _groups(root):
+    for group in control_groups("cpu", root):
         # Version 2: "QUOTA PERIOD" in microseconds, or "max PERIOD".
-        words = _words(group / "cpu.max")
+        words = read_words(group / "cpu.max")
         # Version 1: two files; a quota of -1 is no limit.
-        words = words or _words(group / "cpu.cfs_quota_us") + _words(group / "cpu.cfs_period_us")
+        words = words or [
+            *read_words(group / "cpu.cfs_quota_us"), *read_words(group / "cpu.cfs_period_us")
+        ]  # fmt: skip
         if len(words) == 2 and words[0].isdigit() and words[1].isdigit() and int(words[1]):
             found.append(int(words[0]) / int(words[1]))
     return min((quota for quota in found if quota > 0), default=None)
-
-
-def _groups(root: Path) -> Iterator[Path]:
-    """Yield the folders of the control groups of this process, and of all that contain them."""
-    mounts = root / "sys/fs/cgroup"
-    for line in _lines(root / "proc/self/cgroup"):
-        _, _, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
-        if controllers and "cpu" not in controllers.split(","):
-            continue
-        names = ("", "unified") if not controllers else (controllers, "cpu")
-        inside = PurePosixPath(path.lstrip("/"))
-        for mount in dict.fromkeys(mounts / name for name in names):
-            # In a container the path may be that of the host, of which only the end is mounted:
-            # the container's own group is then the mount itself.
-            yield from (mount / place for place in (inside, *inside.parents))
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
-        return []
-
-
-def _words(path: Path) -> list[str]:
-    return " ".join(_lines(path)).split()
 
 
 def _whole_cores(quota: float) -> int:
@@ -174,7 +150,7 @@ def _physical_cores(root: Path = Path("/")) -> int:
         return _cores()
     topology = "sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
     siblings = {
-        tuple(_words(root / topology.format(number))) or (str(number),)
+        tuple(read_words(root / topology.format(number))) or (str(number),)
         for number in os.sched_getaffinity(0)
     }
     return len(siblings)

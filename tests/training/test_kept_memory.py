@@ -6,11 +6,14 @@ import os
 import platform
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
 from syntagma.training import kept_memory as module
+from syntagma.training import run
 from syntagma.training.kept_memory import KEEP, USUAL, kept_memory
+from tests.builders import experiment, pairs
 
 GLIBC = pytest.mark.skipif(
     sys.platform != "linux" or platform.libc_ver()[0] != "glibc", reason="mallopt of glibc"
@@ -30,13 +33,17 @@ def step():
     bytearray(2**28)  # Zeroed, so its pages are touched.
 
 empty = resident()
-with kept_memory() if sys.argv[1] == "kept" else nullcontext():
+with kept_memory(share=lambda: 0.0) if sys.argv[1] == "kept" else nullcontext() as after_step:
     step()
     before = faults()
     for _ in range(4):
         step()
     found = faults() - before
-print(found, resident() - empty)
+    held = resident() - empty
+    if after_step:
+        after_step()
+    short = resident() - empty
+print(found, held, short, resident() - empty)
 """
 
 
@@ -78,8 +85,36 @@ def test_other_systems_are_left_alone(monkeypatch):
 
 
 @GLIBC
+@pytest.mark.parametrize(("share", "given_back"), [(0.2, 0), (0.1, 3)])
+def test_memory_is_given_back_after_a_step_if_it_is_short(calls, monkeypatch, share, given_back):
+    found = []
+    with kept_memory({}, share=lambda: share) as after_step:
+        monkeypatch.setattr(module, "_give_back", lambda: found.append(len(calls)))
+        for _ in range(3):
+            after_step()
+        # While it is kept: the options are set back at the end only.
+        assert found == [len(KEEP)] * given_back
+
+
+@GLIBC
+def test_a_training_gives_memory_back_after_each_step(tmp_path, tiny_encoder, monkeypatch):
+    found = []
+
+    @contextmanager
+    def counted():
+        yield lambda: found.append("step")
+
+    monkeypatch.setattr(run, "kept_memory", counted)
+    settings = experiment(
+        "pairs", pairs(tmp_path / "a.jsonl"), tiny_encoder, training={"max_steps": 3}
+    )
+    run.train(settings, tmp_path / "run")
+    assert found == ["step"] * 3
+
+
+@GLIBC
 def test_pages_of_large_blocks_are_not_asked_for_again():
-    def run(how: str) -> list[int]:
+    def start(how: str) -> list[int]:
         command = [sys.executable, "-c", BLOCKS, how]
         # As installed: variables of this process would decide for both.
         unset = {key: value for key, value in os.environ.items() if "MALLOC" not in key}
@@ -88,6 +123,8 @@ def test_pages_of_large_blocks_are_not_asked_for_again():
         return [int(number) for number in done.stdout.split()]
 
     pages = 2**28 // 4096
-    (usual, _), (kept, left) = run("usual"), run("kept")
+    (usual, *_), (kept, held, short, left) = start("usual"), start("kept")
     assert kept < usual / 4
-    assert left < pages / 4  # All but a few were given back at the end.
+    # All but a few are given back where memory is short, and at the end.
+    assert held > pages * 3 / 4
+    assert max(short, left) < pages / 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from tqdm.auto import tqdm
@@ -21,6 +22,16 @@ class SetEpoch(TrainerCallback):  # type: ignore[misc]
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self.sampler.set_epoch(int(state.epoch or 0))
+
+
+class AfterStep(TrainerCallback):  # type: ignore[misc]
+    """Call a function after each step of the optimizer."""
+
+    def __init__(self, function: Callable[[], None]) -> None:
+        self.function = function
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.function()
 
 
 class LogBeforeSaving(TrainerCallback):  # type: ignore[misc]
