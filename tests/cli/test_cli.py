@@ -296,14 +296,14 @@ def test_interrupting_a_training_run_keeps_its_checkpoints(
     run, config, tmp_path, monkeypatch, interruptible
 ):
     folder = tmp_path / "run"
-    score = SyntagmaTrainer._score_dev
+    score = SyntagmaTrainer.score_dev
 
     def interrupted(trainer):
         if list(folder.glob("checkpoints/*/complete")):
             signal.raise_signal(signal.SIGINT)
         return score(trainer)
 
-    monkeypatch.setattr(SyntagmaTrainer, "_score_dev", interrupted)
+    monkeypatch.setattr(SyntagmaTrainer, "score_dev", interrupted)
     command = ("train", config, "--out", folder, "--set", "training.num_train_epochs=9",
                "--set", "training.save_steps=2")  # fmt: skip
     code, _, err = run(*command)

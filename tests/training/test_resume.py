@@ -41,7 +41,7 @@ def records(run, key):
 
 def with_accuracy(scores):
     """Make evaluations report the accuracy that ``scores`` returns for a trainer."""
-    score_dev = SyntagmaTrainer._score_dev
+    score_dev = SyntagmaTrainer.score_dev
 
     def found(self):
         values, predictions = score_dev(self)
@@ -86,7 +86,7 @@ def test_a_run_that_stopped_early_is_not_continued(tmp_path, tiny_encoder, monke
         tmp_path, tiny_encoder, num_train_epochs=5, early_stopping_patience=1, save_steps=1
     )
     by_number = with_accuracy(lambda self: [50, 40, 90][len(self.folder.evaluations("accuracy"))])
-    monkeypatch.setattr(SyntagmaTrainer, "_score_dev", by_number)
+    monkeypatch.setattr(SyntagmaTrainer, "score_dev", by_number)
     train(settings, tmp_path / "whole")
     train_killed_and_resumed(settings, tmp_path / "killed", monkeypatch)
     assert [score for _, score in records(tmp_path / "killed", "eval_accuracy")] == [50, 40]
@@ -97,7 +97,7 @@ def test_the_best_weights_match_the_records(tmp_path, tiny_encoder, monkeypatch)
     """An evaluation that is repeated after resuming may give another result."""
     scores = {14: 80.0, 28: 80.2, 42: 10.0, 56: 10.0}
     by_step = with_accuracy(lambda self: scores[self.state.global_step])
-    monkeypatch.setattr(SyntagmaTrainer, "_score_dev", by_step)
+    monkeypatch.setattr(SyntagmaTrainer, "score_dev", by_step)
     settings = pair_settings(tmp_path, tiny_encoder, num_train_epochs=4, save_steps=20)
     run = RunFolder(tmp_path / "run")
     add_record = RunFolder.add_record

@@ -22,7 +22,6 @@ from syntagma.encoders.model_card import CardSettings, write_card
 from syntagma.encoders.saving import rebase
 from syntagma.errors import InputError, MissingExtraError, TrainingError, how_to_skip
 from syntagma.outputs import disk_errors, require_absent
-from syntagma.progress import predicting
 from syntagma.runs.folder import RunFolder
 from syntagma.runs.names import METRICS
 from syntagma.runs.scores import write_scores
@@ -291,8 +290,12 @@ def _finish(trainer: SyntagmaTrainer, predictions: list[Any] | None) -> dict[str
     task.model.eval()
     task.finish_training()
     examples = [example for part in dev.values() for example in part]
-    with predicting(len(examples)):
-        predictions = task.predict(examples) if predictions is None else predictions
+    if predictions is None:
+        values, predictions = trainer.score_dev() if examples else ({}, [])
+        if examples and not run.evaluations(task.primary):
+            last = run.records()[-1]
+            scores = {f"eval_{key}": value for key, value in values.items()}
+            run.add_record({"step": last["step"], "epoch": last["epoch"], **scores})
     if examples and task.fit_after_training(examples, predictions):
         predictions = task.predict(examples)
     with disk_errors(run.path):
@@ -301,8 +304,6 @@ def _finish(trainer: SyntagmaTrainer, predictions: list[Any] | None) -> dict[str
         draft = Path(tempfile.mkdtemp(dir=run.path, prefix=".kept."))
         try:
             metrics = write_scores(task, dev, predictions, draft)
-            if examples and not run.evaluations(task.primary):
-                _record_evaluation(trainer, metrics)
             # Weights of a frozen encoder that equal the published ones are not saved again.
             task.save(draft, bits=EXACT if frozen else None)
             rebase(draft, run.path)
@@ -318,14 +319,6 @@ def _finish(trainer: SyntagmaTrainer, predictions: list[Any] | None) -> dict[str
         # Checkpoints take five times the space of the model, and a finished run needs none.
         shutil.rmtree(run.checkpoints, ignore_errors=True)
     return metrics
-
-
-def _record_evaluation(trainer: SyntagmaTrainer, metrics: dict[str, Any]) -> None:
-    """Record the scores of a model that was not scored during training."""
-    trainer.primary_score(metrics)
-    last = trainer.folder.records()[-1]
-    values = {f"eval_{key}": value for key, value in metrics.items() if key != "signature"}
-    trainer.folder.add_record({"step": last["step"], "epoch": last["epoch"], **values})
 
 
 def _write_card(task: Task[Any, Any], metrics: dict[str, Any], folder: Path) -> None:

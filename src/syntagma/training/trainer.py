@@ -225,11 +225,9 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             if self.is_world_process_zero():
                 self._keep_weights()
             return {}
-        begin = time.perf_counter()
         with self._paused():
-            values, predictions = self._score_dev()
-        values["evaluation_seconds"] = time.perf_counter() - begin
-        score = self.primary_score(values)
+            values, predictions = self.score_dev()
+        score = values[self.task.primary]
         before = [score for _, score in self.folder.evaluations(self.task.primary)]
         if score > max(before, default=-math.inf):
             self.best_predictions = predictions
@@ -256,28 +254,17 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         """
         return self.settings.encoder == "lora" and self.args.eval_steps >= self.state.max_steps
 
-    def primary_score(self, values: Mapping[str, Any]) -> float:
-        """Return the primary metric.
+    def score_dev(self) -> tuple[dict[str, float], list[Any]]:
+        """Score all dev files together and each of several.
+
+        Returns:
+            The metrics and the time that this took, and the predictions for all dev examples.
 
         Raises:
-            InputError: the dev files lack what it is computed from.
-            TrainingError: it is not finite.
+            InputError: the dev files lack what the primary metric is computed from.
+            TrainingError: the primary metric is not finite.
         """
-        if self.task.primary not in values:
-            raise InputError(
-                f"data.dev: expected files that give {self.task.primary}, by which the best model "
-                f"is chosen, but they give only {', '.join(values)}; name other files"
-            )
-        score = float(values[self.task.primary])
-        if not math.isfinite(score):
-            raise TrainingError(
-                f"training: {self.task.primary} is {score} after {self.state.global_step} steps; "
-                f"{REMEDY}"
-            )
-        return score
-
-    def _score_dev(self) -> tuple[dict[str, float], list[Any]]:
-        """Score all dev files together and each of several, and return the predictions too."""
+        begin = time.perf_counter()
         self.task.model.eval()
         examples = [example for part in self.dev.values() for example in part]
         with predicting(len(examples), "scoring"):
@@ -288,6 +275,18 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             for name, part in self.dev.items():
                 scores = self.task.score(part, predictions[name])
                 values |= {f"{name}.{key}": value for key, value in scores.items()}
+        values["evaluation_seconds"] = time.perf_counter() - begin
+        primary = self.task.primary
+        if primary not in values:
+            raise InputError(
+                f"data.dev: expected files that give {primary}, by which the best model is "
+                f"chosen, but they give only {', '.join(values)}; name other files"
+            )
+        if not math.isfinite(values[primary]):
+            raise TrainingError(
+                f"training: {primary} is {values[primary]} after {self.state.global_step} steps; "
+                f"{REMEDY}"
+            )
         return values, every
 
     def _keep_weights(self) -> None:
