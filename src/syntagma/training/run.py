@@ -29,7 +29,6 @@ from syntagma.tasks import find_task
 from syntagma.tasks.experiment import DataSettings, Experiment, TrainingSettings
 from syntagma.tasks.predictor import TextEncoder
 from syntagma.tasks.task import Task
-from syntagma.training.callbacks import AfterStep
 from syntagma.training.kept_memory import kept_memory
 from syntagma.training.processes import is_first_process
 from syntagma.training.requirements import require_peft
@@ -128,9 +127,7 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
         trainer.loader.load(checkpoint)
     on_cpu = arguments.device.type == "cpu"
     with _memory_errors(settings), kept_memory() if on_cpu else nullcontext() as give_back:
-        if give_back is not None:
-            trainer.add_callback(AfterStep(give_back))
-        trainer.train_from(checkpoint)
+        trainer.train_from(checkpoint, after_step=give_back)
     if arguments.world_size > 1:
         atexit.register(_leave_group)
     if arguments.process_index != 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ from syntagma.runs.folder import RunFolder
 from syntagma.tasks.experiment import TrainingSettings
 from syntagma.tasks.stream import BatchStream
 from syntagma.tasks.task import Task
-from syntagma.training.callbacks import LogBeforeSaving, ProgressBar, SetEpoch
+from syntagma.training.callbacks import AfterStep, LogBeforeSaving, ProgressBar, SetEpoch
 from syntagma.training.stream_loader import StreamLoader
 from syntagma.training.trainable import parameter_groups
 
@@ -149,12 +149,17 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
             pin_memory=arguments.device.type == "cuda",
         )
 
-    def train_from(self, checkpoint: Path | None) -> None:
+    def train_from(
+        self, checkpoint: Path | None, *, after_step: Callable[[], None] | None = None
+    ) -> None:
         """Train to the end.
 
         Args:
             checkpoint: the checkpoint to resume from; ``None`` to start from the beginning.
+            after_step: called after each step of the optimizer.
         """
+        if after_step is not None:
+            self.add_callback(AfterStep(after_step))
         if checkpoint is not None and self._is_over(checkpoint):
             self._load_from_checkpoint(str(checkpoint))
             return
