@@ -290,6 +290,7 @@ def _finish(trainer: SyntagmaTrainer, predictions: list[Any] | None) -> dict[str
     if predictions is None:
         values, predictions = trainer.score_dev() if examples else ({}, [])
         if examples and not run.evaluations(task.primary):
+            # Training has left its only evaluation to this one (SyntagmaTrainer.scores_later).
             last = run.records()[-1]
             scores = {f"eval_{key}": value for key, value in values.items()}
             run.add_record({"step": last["step"], "epoch": last["epoch"], **scores})
