@@ -119,6 +119,7 @@ def evaluate(
 ) -> dict[str, Any]:
     """The official metrics of a model's task on some files, numbers by their names.
 
+    Metrics are in per cent, from 0 to 100; counts, losses and correlations are as they are.
     Where tools differ in how they compute a metric, ``signature`` says how this one was. ``model``
     and ``parser``, with ``_version`` and ``_digest``, say what the numbers were measured with.
 
@@ -211,7 +212,7 @@ def score_predictions(
         name: a task, or a model of this task, which is not loaded.
         data: files in a format of the task.
         predictions: the file, in the task's official format.
-        null_odds: for readers: file of odds against an answer, next to best spans.
+        null_odds: for readers: file of the score of no answer minus that of the best span.
         raw: for parsers: the file was made from raw text, see :func:`evaluate`.
         skip_bad: skip bad examples and count them.
 
@@ -274,7 +275,7 @@ def predict(
         threshold: another one than the fitted one, see :func:`open_model`.
         skip_bad: skip bad examples and count them.
         abstain: for readers: write no answer where the reader abstains, instead of the best spans
-            with the odds against them.
+            and ``null_odds``.
 
     Returns:
         How many examples there were.

@@ -75,7 +75,8 @@ ThresholdOption = Annotated[
     float | None,
     typer.Option(
         callback=_check_number,
-        help="Instead of a mode: give no answer if the odds against it exceed this.",
+        help="Instead of a mode: give no answer if its score exceeds that of the best span by "
+        "more than this (a difference of logits; inf: always answer).",
     ),
 ]
 Options = Annotated[
@@ -145,9 +146,7 @@ def answer(
     ],
     questions: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[question]...", help="Questions about the text.", show_default=False
-        ),
+        typer.Argument(help="Questions about the text.", show_default=False),
     ] = None,
     further: FurtherFiles = None,
     questions_file: QuestionsFile = None,

@@ -189,8 +189,8 @@ OtherThreshold = Annotated[
     float | None,
     typer.Option(
         "--threshold",
-        help="Use another threshold than the fitted one: readers abstain above it (inf: never), "
-        "types are predicted from it.",
+        help="Use another threshold than the fitted one: readers abstain above it (inf: never "
+        "abstain); entity types are predicted from this probability on.",
     ),
 ]
 SkipBad = Annotated[

@@ -27,7 +27,6 @@ def index(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="SOURCE...",
             help="Files and folders of documents: text, Markdown, HTML, docx, pdf.",
             show_default=False,
         ),
@@ -51,15 +50,14 @@ def index(
     Run it again to bring the index up to date: only new and changed documents are read. The index
     then holds what the sources hold, and nothing else. An interrupted run is continued by the next.
     """
-    name = "" if encoder == "none" else encoder
-    if name:
-        require_encoder(name)
+    if encoder != "none":
+        require_encoder(encoder)
     from syntagma.tasks.open_qa.documents import Index
 
     found = Index.build(
         sources,
         out,
-        encoder=name,
+        encoder=encoder,
         language=language,
         on_problem=warn,
         progress=True,

@@ -39,8 +39,8 @@ def export(
     check: Annotated[
         list[str] | None,
         typer.Option(
-            help="File of the model's task whose first 500 examples the export is compared with "
-            "the model on; repeatable. Default: passages that come with Syntagma."
+            help="Data file of the model's task: export and model are compared on its first 500 "
+            "examples; repeatable. Default: passages that come with Syntagma."
         ),
     ] = None,
     phrases: Annotated[

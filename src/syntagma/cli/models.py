@@ -137,7 +137,7 @@ def train(
         "syntagma evaluate default-parser dev.conllu --by relation --by length",
         "syntagma evaluate default-parser dev.conllu --raw",
         "syntagma evaluate runs/nli_sg-net dev.jsonl --parser random",
-        "syntagma evaluate spans dev-v2.0.json --predictions theirs.json --null-odds odds.json",
+        "syntagma evaluate spans dev-v2.0.json --predictions theirs.json --null-odds scores.json",
     )
 )
 def evaluate(
@@ -164,7 +164,10 @@ def evaluate(
     ] = None,
     null_odds: Annotated[
         str | None,
-        typer.Option(help="With --predictions of a reader: file of odds against an answer."),
+        typer.Option(
+            help="With --predictions of a reader: file of the score of no answer minus that of the "
+            "best span, for each question."
+        ),
     ] = None,
     raw: Annotated[
         bool,
@@ -240,7 +243,8 @@ def predict(
         typer.Option(
             "--abstain",
             help="For readers: write no answer where the reader abstains. Default: the best spans, "
-            "and next to them the odds against them (null_odds), for the official script.",
+            "and next to them the score of no answer minus theirs (null_odds), for the "
+            "official script.",
         ),
     ] = False,
     task: ModelTask = "",
@@ -271,7 +275,7 @@ def predict(
     )
 )
 def calibrate(
-    model: Annotated[str, typer.Argument(help="Folder of a reader, or default-reader.")],
+    model: Annotated[str, typer.Argument(help="Folder of a reader, or a reader that ships.")],
     data: Annotated[
         list[str],
         typer.Argument(
@@ -306,7 +310,8 @@ def calibrate(
 
     These are its confidence in an answer, and the probability that there is none. Use questions of
     the kind that the reader will get, and none that it was trained on. Questions with several
-    paragraphs each (formats of the task open_qa) set other numbers than those about one passage.
+    paragraphs each (formats of the task open_qa) have probabilities of their own: those for one
+    passage stay as they are.
     """
     require_encoder(model)
     print_utf8()

@@ -42,7 +42,7 @@ AllowedHosts = Annotated[
     typer.Option(
         "--allowed-host",
         help="Another name by which the server may be called; repeatable. By default a server on "
-        "127.0.0.1 answers to localhost only, any other to every name.",
+        "127.0.0.1 answers to localhost, 127.0.0.1 and ::1 only, any other to every name.",
     ),
 ]
 Origins = Annotated[
@@ -79,35 +79,35 @@ def serve(
     allowed_hosts: AllowedHosts = None,
     origins: Origins = None,
     requests: Annotated[
-        int, typer.Option(help="Most requests at a time; more are refused (429).")
+        int, typer.Option(help="Maximum number of requests at a time; more are refused (429).")
     ] = DEFAULT.requests,
     queue: Annotated[
-        int, typer.Option(help="Most jobs that wait for a worker; more are refused (429).")
+        int, typer.Option(help="Maximum number of waiting jobs; more are refused (429).")
     ] = DEFAULT.queue,
     items: Annotated[
-        int, typer.Option(help="Most questions, texts or inputs of a request (422).")
+        int, typer.Option(help="Maximum number of questions, texts or inputs of a request (422).")
     ] = DEFAULT.items,
     body_bytes: Annotated[
-        int, typer.Option(help="Longest body of a request, in bytes (413).")
+        int, typer.Option(help="Maximum length of a request body, in bytes (413).")
     ] = DEFAULT.body_bytes,
     text_characters: Annotated[
-        int, typer.Option(help="Longest text of a request, in characters (413).")
+        int, typer.Option(help="Maximum length of a text, in characters (413).")
     ] = DEFAULT.text_characters,
     question_characters: Annotated[
-        int, typer.Option(help="Longest question (413).")
+        int, typer.Option(help="Maximum length of a question, in characters (413).")
     ] = DEFAULT.question_characters,
     seconds: Annotated[
         float,
-        typer.Option(help="Longest time for a response; with streaming, to the next line (504)."),
+        typer.Option(help="Maximum seconds to a response, or to its next line if streamed (504)."),
     ] = DEFAULT.seconds,
     read_seconds: Annotated[
-        float, typer.Option(help="Longest time that a client may take to send a request (408).")
+        float, typer.Option(help="Maximum seconds until a request is received (408).")
     ] = DEFAULT.read_seconds,
     batch_items: Annotated[
-        int, typer.Option(help="Most jobs that a worker does at a time.")
+        int, typer.Option(help="Maximum number of jobs in a batch of a worker.")
     ] = DEFAULT.batch_items,
     batch_characters: Annotated[
-        int, typer.Option(help="Most characters of these jobs.")
+        int, typer.Option(help="Maximum number of characters of these jobs.")
     ] = DEFAULT.batch_characters,
     batch_wait_ms: Annotated[
         float, typer.Option(help="Milliseconds that a job waits for others to join its batch.")

@@ -34,8 +34,8 @@ from syntagma.text.limits import MAX_WORDS
 TextPrecision = Annotated[
     str,
     typer.Option(
-        help="float32, int8 (on CPUs), or auto (bfloat16 if that is faster). Default: float32, but "
-        "int8 for fast-parser."
+        help="float32, bfloat16, int8 (on CPUs), or auto (bfloat16 if that is faster). Default: "
+        "float32, but int8 for fast-parser."
     ),
 ]
 
@@ -60,7 +60,7 @@ TextLanguage = Annotated[
     str,
     typer.Option(
         help="Language of the text, such as fr, for a parser of several. Default: detected for "
-        "each file, and said."
+        "each file, and reported."
     ),
 ]
 TextTokenizer = Annotated[
@@ -181,19 +181,20 @@ def parse(
 
 
 def _check_cutting(lang: str, tokenizer: str, source: str) -> None:
-    """Check the options that say how text is cut.
+    """Check the options that say how text is segmented.
 
     Raises:
-        InputError: they contradict each other, or the text is cut already.
+        InputError: they contradict each other, or the words are given.
     """
     if lang and tokenizer:
         raise InputError(
-            "--lang chooses how the parser cuts text, and --tokenizer cuts it in its place; omit "
-            "one of the two"
+            "--lang chooses how the parser segments text, and --tokenizer does it in its place; "
+            "omit one of the two"
         )
     if tokenizer and source != "text":
         raise InputError(
-            f"--tokenizer cuts running text, and --from {source} is cut; omit one of the two"
+            f"--tokenizer segments running text, but with --from {source} the words are given; "
+            "omit one of the two"
         )
 
 
@@ -290,7 +291,7 @@ def annotate(
     )
 )
 def attention(
-    model: Annotated[str, typer.Argument(help="Folder of a model or run, or default-reader.")],
+    model: Annotated[str, typer.Argument(help="Folder of a model or run, or a model that ships.")],
     passage: Annotated[
         str,
         typer.Option(help="Text file, or - for standard input; the first text of a pair."),

@@ -1,7 +1,7 @@
-"""Store a fine-tuned model compactly: the differences to its base weights, in a few bits each.
+"""Store a fine-tuned model compactly: the differences from its base weights, in a few bits each.
 
-Fine-tuning changes the weights of an encoder little.  The differences to the published weights are
-split into groups along the rows, and each is stored as a small integer with one scale per group:
+Fine-tuning changes the weights of an encoder little.  The differences from the published weights
+are split into groups along the rows, and each is stored as a small integer with one scale a group:
 ``w ≈ w_base + scale · code``.  With 4 bits a whole fine-tuned MiniLM-L6 takes 6 MB instead of 43.
 
 LoRA changes each matrix by a product of two narrow ones.  With a rank, the difference of a matrix
@@ -99,7 +99,7 @@ def factors(difference: Tensor, rank: int) -> tuple[Tensor, Tensor]:
 def compact(
     weights: Mapping[str, Tensor], base: Mapping[str, Tensor], *, bits: int, rank: int = 0
 ) -> dict[str, Tensor]:
-    """Reduce weights to their differences to base weights.
+    """Reduce weights to their differences from base weights.
 
     Unchanged weights are omitted; weights that the base lacks are stored in float16, or unrounded
     with :data:`EXACT`.  Values are compared, so that no list of frozen weights is needed.

@@ -1,7 +1,7 @@
 """The base class of all models of this package, and the format of their folders.
 
 A folder contains ``config.json`` (with the encoder's configuration nested in it),
-``model.safetensors`` and the tokenizer.  The weights are stored in full, or as differences to a
+``model.safetensors`` and the tokenizer.  The weights are stored in full, or as differences from a
 published encoder (:mod:`syntagma.encoders.compact`).
 """
 
@@ -321,7 +321,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
 
         Args:
             save_directory: the folder.
-            bits: 4 or 8 to store the encoder as rounded differences to its base, 32 to store only
+            bits: 4 or 8 to store the encoder as rounded differences from its base, 32 to store only
                 weights that differ from it, ``None`` to store all weights.
             rank: store the differences of matrices as products of this rank, where that is smaller;
                 exact but for rounding after training with LoRA of at most this rank. 0 stores all

@@ -61,8 +61,8 @@ def push_model(
     """
     if bits is not None and os.path.isabs(model.config.base):
         raise InputError(
-            f"push_to_hub: bits={bits} stores differences to {model.config.base}, which is on this "
-            f"machine only; omit bits"
+            f"push_to_hub: bits={bits} stores differences from {model.config.base}, which is on "
+            f"this machine only; omit bits"
         )
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -104,7 +104,7 @@ def _make_public(path: Path) -> None:
     values = read_json(path, finite=False)
     if _is_local(values["base"]) and values["storage"]:
         raise InputError(
-            f"push_to_hub: {path.parent.name} is stored as differences to an encoder that is on "
+            f"push_to_hub: {path.parent.name} is stored as differences from an encoder that is on "
             f"this machine only; save it without bits"
         )
     if _is_local(values["base"]):

@@ -91,7 +91,7 @@ def saved_weights(
     weights = _load(ref)
     storage = ref.settings.get("storage")
     if storage:
-        stored = f"{ref.name}: stored as differences to the encoder {ref.settings['base']!r}"
+        stored = f"{ref.name}: stored as differences from the encoder {ref.settings['base']!r}"
         try:
             published = encoder_weights(ref.built_on)
         except InputError as error:

@@ -71,7 +71,7 @@ def write_model(
     if bits is not None:
         if not model.config.base:
             raise InputError(
-                f"bits: {bits} stores differences to the encoder that the model was built on, "
+                f"bits: {bits} stores differences from the encoder that the model was built on, "
                 f"which its {CONFIG} does not name; omit bits"
             )
         published = encoder_weights(_base_of(model), model.encoder_class)

@@ -174,7 +174,7 @@ def uncalibrated(null_odds: float, threshold: float, share: float) -> Probabilit
     overconfident.
 
     Args:
-        null_odds: odds of no answer, in logits.
+        null_odds: score of no answer minus that of the best span, in logits.
         threshold: fitted threshold of the odds.
         share: softmax share of the best span among the candidates, from 0 to 1.
     """

@@ -294,7 +294,7 @@ class GuidedEncoder(SyntagmaModel):
         output_hidden_states: bool = False,
         output_attentions: bool = False,
     ) -> GuidedStates:
-        """Run the encoder and its guides.
+        """Run encoder and guides; :class:`~syntagma.models.outputs.GuidedStates` has the shapes.
 
         Args:
             input_ids: ``[batch, n]``.

@@ -52,8 +52,8 @@ class SpanHead:
         distillation_weight: share of the loss against a teacher's probabilities, for questions
             that have some in the training data; the rest is the loss against the gold answer.
         verifier: folder of a model trained for answerability, whose scores are added.
-        null_score_diff_threshold: δ: the model abstains if the score against an answer exceeds it;
-            fitted on dev data.
+        null_score_diff_threshold: δ: the model abstains if the score of no answer exceeds that of
+            the best span by more than this; fitted on dev data.
         span_weight: β₁ in the verifier's formula (eq. 14); it is fixed while β₂ is fitted.
         answerability_weight: β₂ in the same formula; fitted on dev data.
         calibration: weights for the probabilities of an answer from one passage, which ``syntagma

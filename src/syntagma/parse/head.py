@@ -40,7 +40,7 @@ class ParserHead:
             ``middle`` layer.  Inflection is easier to read in the middle.
         spaced_words: whether words with spaces inside, such as ``10 000``, are read as one word
             rather than as their parts; taken from the treebank, not to be set.
-        segmentation: how raw text is cut: as the treebank does it (``learned``), by the rules for
+        segmentation: how raw text is segmented: as in the treebank (``learned``), by the rules for
             ``english``, or ``auto`` by what is better on a tenth of the treebank.
         sentence_ends: what decides where a sentence of raw text ends: the ``words`` around, or
             where these leave it in doubt the ``encoder``, which learns it after the trees.

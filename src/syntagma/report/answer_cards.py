@@ -83,7 +83,7 @@ def answer_card(index: int, answers: Sequence[Answer]) -> str:
     facts = [
         ("Confidence", probability_text(answer.confidence)),
         ("Probability of no answer", probability_text(answer.no_answer)),
-        ("Odds of no answer", _decimal(scores.null_odds)),
+        ("Score of no answer minus best span’s", _decimal(scores.null_odds)),
     ]
     if scores.verification:
         facts.append(("Verifier score of no answer", _decimal(scores.verification)))
@@ -120,10 +120,11 @@ def _verdict(answer: Answer) -> str:
 def _reason(answer: Answer) -> str:
     """Explain the outcome in a sentence."""
     if answer.threshold is not None:
-        odds, threshold = _decimal(answer.prediction.null_odds), _decimal(answer.threshold)
+        excess, threshold = _decimal(answer.prediction.null_odds), _decimal(answer.threshold)
+        compared = f"the score of no answer minus that of the best span, {excess},"
         if answer.outcome == "none":
-            return f"No answer: the odds of no answer, {odds}, exceed the threshold, {threshold}."
-        return f"Answer: the odds of no answer, {odds}, do not exceed the threshold, {threshold}."
+            return f"No answer: {compared} exceeds the threshold, {threshold}."
+        return f"Answer: {compared} does not exceed the threshold, {threshold}."
     note = "" if answer.calibrated else " The probabilities of this reader were never calibrated."
     sentence = {
         "answer": f"Answer, in the mode {answer.mode}.",

@@ -259,7 +259,8 @@ def read_and_answer(
             model.
         mode: how sure the reader must be to answer, see
             :meth:`syntagma.tasks.spans.reader.Reader.answer`.
-        threshold: instead of a mode: give no answer if the odds against one exceed it.
+        threshold: instead of a mode: give no answer if its score exceeds that of the best span by
+            more than this, in logits.
         read: passages of a folder or index that are read for a question.
         exhaustive: whether all of a long text is read for every question.
         device: device to run the model on.

@@ -78,7 +78,7 @@ class PassageIndex:
             sources: files and folders; afterwards the index holds what they hold.
             folder: of the index; absent, empty, or an index.
             encoder: computes the vectors: ``default``, ``accurate``, a folder or a hub name of a
-                sentence encoder; empty for keywords alone, which needs no model.
+                sentence encoder; ``none`` for keywords alone, which needs no model.
             language: of the texts, whose words are reduced to stems: ``english`` or ``none``.
             passage_words: the greatest number of words of a passage.
             on_problem: called with one line for each file that cannot be read; by default the line
@@ -97,9 +97,10 @@ class PassageIndex:
             )
         if passage_words < 20:
             raise InputError(f"passage_words: expected at least 20, got {passage_words}")
-        vectors_by = SentenceEncoder(encoder, device=device) if encoder else None
+        name = "" if encoder == "none" else encoder
+        vectors_by = SentenceEncoder(name, device=device) if name else None
         settings = IndexSettings(
-            encoder=encoder,
+            encoder=name,
             encoder_digest=vectors_by.digest if vectors_by is not None else "",
             language=language,
             passage_words=passage_words,

@@ -56,6 +56,9 @@ def find_task(name: str) -> type[Task[Any, Any]]:
 def register_task(task: type[Task[Any, Any]]) -> type[Task[Any, Any]]:
     """Make a task available to settings under its :attr:`Task.name`; also a class decorator.
 
+    Args:
+        task: the class; it is returned.
+
     Raises:
         InputError: another task has this name.
     """

@@ -77,7 +77,7 @@ class TrainingSettings:
         adam_beta2: β₂ of AdamW, the decay of its second moment.
         weight_decay: not applied to biases and norms.
         max_grad_norm: longer gradients are scaled down to this norm; ``inf`` scales none.
-        seed: of everything random.
+        seed: random seed of all that is drawn: order, initial weights, dropout, samples of data.
         precision: ``auto`` computes in bfloat16 where the device does it fast.
         encoder: which of the encoder's weights are trained: ``full`` all, ``layers`` all but the
             token embeddings, ``frozen`` none, ``lora`` low-rank additions.
@@ -173,7 +173,7 @@ class Experiment:
         data: the files.
         encoder: ``default``, ``accurate``, ``multilingual``, a folder, or a name on the Hugging
             Face hub.
-        hidden_dropout: of the encoder; its own if not given.
+        hidden_dropout: dropout of the encoder's hidden states; its own value if not given.
         attention_dropout: of the encoder's attention weights; its own if not given. On CPUs
             0 makes training about three times as fast, because fused attention has no dropout.
         num_hidden_layers: keep only this many of the encoder's layers, the lowest ones; all if not
@@ -259,6 +259,9 @@ def load_experiment(path: str | Path, overrides: list[str] | None = None) -> Exp
     Args:
         path: a YAML file.
         overrides: ``training.num_train_epochs=3``; values are read as YAML.
+
+    Returns:
+        All settings, checked, with their defaults.
 
     Raises:
         InputError: a key is unknown, a value impossible, or the file is not YAML.

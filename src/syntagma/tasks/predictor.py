@@ -173,7 +173,7 @@ class OneOrMany:
     def __call__(self, *given: Any, **options: Any) -> Any:
         """Predict for one input, or for several in batches.
 
-        One prediction takes its :attr:`inputs` as arguments, by position or by name:
+        One prediction takes its :attr:`inputs` as arguments, by position or by name: for a reader,
         ``reader(passage, question)``.  Several take one iterable of them and give a list:
         ``reader([(passage, question), ...])``.
 

@@ -55,7 +55,8 @@ def train(experiment: Experiment, folder: str | Path, *, resume: bool = False) -
             that of an uninterrupted run. A finished run is not changed.
 
     Returns:
-        The metrics of the best model on the dev files, by name; ``signature`` identifies the
+        The metrics of the best model on the dev files, by name, in the units of
+        :func:`syntagma.evaluate`; ``signature`` identifies the
         computation of the primary metric where tools differ (as for BLEU).
 
     Raises:

@@ -114,7 +114,7 @@ class OpenPrediction:
 
     @property
     def null_odds(self) -> float:
-        """Odds of no answer against the best candidate, in logits."""
+        """Score of no answer minus that of the best candidate, in logits."""
         return -self.score
 
     @classmethod

@@ -58,6 +58,7 @@ class ReadPassage:
 class DocumentAnswer(OpenAnswer):
     """What a user gets for a question about documents.
 
+    Its fields are those of :class:`~syntagma.tasks.spans.answers.BaseAnswer`, and ``passages``.
     All offsets (``start``, ``end``, those of spans, candidates and the sentence) are in the text of
     a document: that of ``source`` for the answer, and that of ``passages[c.paragraph]`` for a
     candidate ``c``.

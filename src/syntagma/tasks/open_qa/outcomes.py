@@ -23,7 +23,10 @@ from syntagma.tasks.spans.outcomes import give
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OpenAnswer(BaseAnswer[Candidate, OpenPrediction]):
-    """What a user gets for a question about several paragraphs."""
+    """What a user gets for a question about several paragraphs.
+
+    Its fields are those of :class:`~syntagma.tasks.spans.answers.BaseAnswer`.
+    """
 
     @property
     def paragraph(self) -> int | None:

@@ -45,7 +45,7 @@ class Relation(NamedTuple):
 
     Args:
         label: the most probable label.
-        probabilities: probability of each label, in the order of the model's labels.
+        probabilities: probability of each label, in the order of ``PairClassifier.labels``.
     """
 
     label: str

@@ -91,7 +91,14 @@ class RelationClassifier(OneOrMany, MentionClassifier[RelationModel]):
         return next(self.stream([(text, subject, object)]))
 
     def stream(self, pairs: Iterable[tuple[str, Mention, Mention]]) -> Iterator[MentionRelation]:
-        """Lazily classify (text, subject, object) triples in batches, in constant memory."""
+        """Lazily classify (text, subject, object) triples in batches, in constant memory.
+
+        Args:
+            pairs: texts with two mentions each, as for :meth:`relation`.
+
+        Raises:
+            InputError: as for :meth:`relation`.
+        """
         yield from self.classify(self.all_checked(pairs))
 
     def classify(self, texts: Iterable[MarkedText]) -> Iterator[MentionRelation]:

@@ -110,7 +110,7 @@ class Prediction(Protocol):
 
     @property
     def null_odds(self) -> float:
-        """Odds of no answer against the best candidate, in logits."""
+        """Score of no answer minus that of the best candidate, in logits."""
 
 
 SpanT = TypeVar("SpanT", bound=Span)
@@ -212,7 +212,7 @@ class BaseAnswer(Generic[SpanT, PredictionT]):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer(BaseAnswer[Span, SpanPrediction]):
-    """What a user gets for a question about one passage."""
+    """What a user gets for a question about one passage: the fields of :class:`BaseAnswer`."""
 
     def span(self, doc: Any) -> Any:
         """Return the answer as a span of the spaCy document that was read.

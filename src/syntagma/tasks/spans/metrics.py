@@ -244,7 +244,7 @@ def official_best(
 
     Args:
         rows: scores of the best spans, as if the reader never abstained.
-        null_odds: odds against an answer for each question.
+        null_odds: score of no answer minus that of the best span for each question.
         metric: the metric to maximise.
     """
     pairs = [pair for pair in zip(rows, null_odds, strict=True) if not pair[0].missing]
@@ -269,7 +269,7 @@ def best_threshold(
 
     Args:
         rows: scores of the best spans, as if the reader never abstained.
-        null_odds: odds against an answer for each question.
+        null_odds: score of no answer minus that of the best span for each question.
         metric: the metric to maximise.
     """
     pairs = [pair for pair in zip(rows, null_odds, strict=True) if not pair[0].missing]
@@ -309,11 +309,11 @@ def evaluate_spans(
     Args:
         examples: labelled questions.
         predictions: text by question id; a missing one counts as wrong and as ``missing``.
-        null_odds: odds against an answer by question id; if given, the ``best_`` metrics are added.
-            These are meaningful only if ``predictions`` has the best span of every question, even
-            where the reader abstains.
-        threshold: abstain if the odds exceed it; the official script's default of 1 is for
-            probabilities, not odds.
+        null_odds: score of no answer minus that of the best span by question id; if given, the
+            ``best_`` metrics are added.  These are meaningful only if ``predictions`` has the best
+            span of every question, even where the reader abstains.
+        threshold: abstain if ``null_odds`` exceeds it; the official script's default of 1 is for
+            probabilities.
 
     Raises:
         InputError: a question is unlabelled, or a prediction has no odds.

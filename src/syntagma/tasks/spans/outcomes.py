@@ -116,7 +116,7 @@ def weigh(
         prediction: the scores.
         ranked: the distinct candidates.
         calibration: weights for the two numbers; without them, careful numbers are computed.
-        fitted_threshold: of the odds of no answer.
+        fitted_threshold: of ``null_odds``.
     """
     if not ranked.candidates:
         return NOTHING
@@ -230,9 +230,9 @@ def give(
         prediction: the scores.
         ranked: the distinct candidates of the prediction.
         calibration: weights for the two numbers; ``None`` for a reader that has none.
-        fitted_threshold: of the odds of no answer, for a reader without a calibration.
+        fitted_threshold: of ``null_odds``, for a reader without a calibration.
         mode: the mode; by default ``balanced``.
-        threshold: of the odds of no answer, instead of a mode: ``none`` above it, else ``answer``.
+        threshold: of ``null_odds``, instead of a mode: ``none`` above it, else ``answer``.
     """
     probabilities = weigh(prediction, ranked, calibration, fitted_threshold)
     if threshold is None:

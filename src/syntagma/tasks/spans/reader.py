@@ -118,8 +118,8 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
             question: a question about the passage, likewise.
             mode: how sure the reader must be to answer, ``strict``, ``balanced`` (the default) or
                 ``lenient``, see :mod:`syntagma.tasks.spans.outcomes`.
-            threshold: instead of a mode: give no answer if the odds against one exceed it.  With
-                infinity, the reader always answers.
+            threshold: instead of a mode: give no answer if its score exceeds that of the best span
+                by more than this, in logits.  With infinity, the reader always answers.
             exhaustive: whether all of a long text is read, and not only the windows that seem to
                 bear on the question, see :mod:`syntagma.tasks.spans.long_texts`.
 
@@ -196,7 +196,7 @@ class Reader(OneOrMany, TextPredictor[SpanModel]):
 
         Args:
             pairs: passages with questions.
-            threshold: abstain if the odds against an answer exceed it; by default the fitted one.
+            threshold: abstain if ``null_odds`` exceeds it; by default the fitted one.
 
         Raises:
             InputError: as for :meth:`stream`.

@@ -245,7 +245,8 @@ class SpanTask(PredictorTask[SpanExample, SpanPrediction, Reader]):
         Args:
             examples: labelled questions.
             path: the file; with ``null_odds``, of best spans.
-            null_odds: file of odds against an answer; adds the metrics at the best thresholds.
+            null_odds: file of scores of no answer minus those of the best spans; adds the metrics
+                at the best thresholds.
 
         Raises:
             InputError: a file cannot be read, or does not answer exactly these questions.

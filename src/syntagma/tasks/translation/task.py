@@ -106,7 +106,7 @@ class Translator(OneOrMany, TextPredictor[TranslationModel]):
         return "words" if model.head.tokenized else "raw"
 
     def translate(self, text: str) -> Translation:
-        """Translate one text.
+        """Translate one text of the source language.
 
         Raises:
             InputError: the text is empty.
