@@ -13,7 +13,8 @@ pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
 from syntagma.analysis.cases import read_answers
-from syntagma.analysis.systems import RunScores, read_systems
+from syntagma.analysis.run_scores import RunScores
+from syntagma.analysis.systems import read_systems
 from syntagma.errors import InputError
 from syntagma.evaluation import score_runs
 from syntagma.report import write

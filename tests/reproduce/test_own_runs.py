@@ -89,6 +89,30 @@ def test_systems_on_a_base_are_trained_and_compared(data, tiny_encoder, tmp_path
     ]
 
 
+def test_systems_with_equal_settings_are_compared(data, tiny_encoder, tmp_path):
+    """Settings of all runs may make two systems of a table one."""
+    pytest.importorskip("scipy")
+    given = [f"encoder={tiny_encoder}", "head.max_length=64", *TINY]
+    options = [word for setting in given for word in ("--set", setting)]
+    options += [
+        "--data",
+        str(data),
+        "--out",
+        str(tmp_path),
+        "--scale",
+        "tiny",
+        "--parser",
+        "random",
+    ]
+    systems = "sg-net,sg-net_weaker_parser"
+    options += ["--set", "parser=random", "--json", str(tmp_path / "found.json")]
+    result = CliRunner().invoke(app, ["reproduce", "nli", "--systems", systems, *options])
+    assert result.exit_code == 0, result.exception
+    first, again = json.loads((tmp_path / "found.json").read_text())["systems"]
+    assert (first["name"], again["name"]) == ("sg-net", "sg-net_weaker_parser")
+    assert again["difference"] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -14,7 +14,7 @@ from syntagma.reproduce.work import plan_entry
 
 
 def comparison(folders, p_values, *, paired=True):
-    """Build the result of ``compare_runs`` for the first folder and the others."""
+    """Build the result of ``compare_named`` for the first folder and the others."""
     base = ComparedSystem("base", (folders[0],), (1,), {}, {})
     others = [
         ComparedSystem(
@@ -43,7 +43,7 @@ def plan(tmp_path, monkeypatch):
         "c": comparison("cde", [0.01, 0.04], paired=False),
     }
     monkeypatch.setattr(module, "_groups", lambda plan: iter(groups))
-    monkeypatch.setattr(module, "compare_runs", lambda folders: found[folders[0]])
+    monkeypatch.setattr(module, "compare_named", lambda groups: found[groups[0][1][0]])
     (tmp_path / "snli").mkdir()
     for part in ("train", "dev"):
         (tmp_path / f"snli/snli_1.0_{part}.jsonl").write_text("{}\n")
@@ -82,10 +82,10 @@ def test_p_values_are_corrected_over_all_bases(plan):
 
 
 def test_without_scipy_there_is_no_test(plan, monkeypatch):
-    def missing(folders):
+    def missing(groups):
         raise MissingExtraError("significance", "stats")
 
-    monkeypatch.setattr(module, "compare_runs", missing)
+    monkeypatch.setattr(module, "compare_named", missing)
     tables, lines = significance(plan)
     assert tables == ()
     assert "'.[stats]'" in lines[0]

@@ -1,8 +1,9 @@
-"""Studies: settings are checked, values are chosen on other data, interrupted ones go on."""
+"""Studies: settings are checked, values are chosen on other data, interrupted ones continue."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -79,7 +80,7 @@ def test_values_are_chosen_on_other_data_and_shared_by_controls(study_file, tmp_
     assert "not finished" not in found.table()
 
 
-def test_a_study_goes_on_and_compares_what_is_finished(study_file, tmp_path):
+def test_a_study_continues_and_compares_what_is_finished(study_file, tmp_path):
     [study] = read_studies(study_file).values()
     out = tmp_path / "runs"
     run_study(study, out)
@@ -141,11 +142,66 @@ def test_the_command_lists_compares_and_draws(study_file, tmp_path):
     assert "to do" not in listed.output
 
 
-def test_overrides_reach_all_runs(study_file, tmp_path):
-    [study] = read_studies(study_file, ["training.batch_tokens=512"]).values()
-    runs = StudyRuns(study, tmp_path / "runs")
-    assert {job.experiment.training.batch_tokens for job in runs.trials()} == {512}
-    assert study.experiment("sg-net", 4).training.seed == 4
+def test_overrides_reach_all_runs_but_not_what_values_are_chosen_on(study_file, tmp_path):
+    mine = str(pairs(tmp_path / "mine.jsonl", copies=2))
+    [study] = read_studies(study_file, ["training.batch_tokens=512", f"data.dev=[{mine}]"]).values()
+    trials = [job.experiment for job in StudyRuns(study, tmp_path / "runs").trials()]
+    assert {trial.training.batch_tokens for trial in trials} == {512}
+    assert {trial.data.dev for trial in trials} == {(str(tmp_path / "other.jsonl"),)}
+    run = study.experiment("sg-net", 4)
+    assert (run.training.seed, run.data.dev) == (4, (mine,))
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("training.seed=5", "--set training.seed=5 sets the seeds itself"),
+        ("training.learning_rate=1", "first chooses training.learning_rate for plain in its file"),
+        ("training={batch_tokens: 8}", "first chooses training.learning_rate for plain"),
+    ],
+)
+def test_what_a_study_sets_itself_cannot_be_overridden(study_file, override, message):
+    with pytest.raises(InputError) as found:
+        read_studies(study_file, [override])
+    assert says(str(found.value), message)
+
+
+def test_systems_are_those_of_the_study_also_with_equal_settings(study_file, tmp_path):
+    """An A/A study: the second system is the first one again."""
+    study_file.write_text(
+        study_file.read_text()
+        .replace("    sg-net-random:\n      set: [preset=sg-net, parser=random]", "    again:")
+        .replace("like: sg-net\n", "like: plain\n")
+        .replace("[[sg-net, sg-net-random], [sg-net, plain]]", "[[again, plain], [sg-net, plain]]")
+    )
+    [study] = read_studies(study_file).values()
+    out = tmp_path / "runs"
+    found = run_study(study, out)
+    again = found.pairs[0].to_dict()
+    assert (again["system"], again["control"], again["difference"]) == ("again", "plain", 0)
+    assert again["runs"] == ["again-1", "again-2"]
+
+    # As from an archive: without the runs that chose values, one comparison, and one seed.
+    chosen = found.chosen["plain"].settings
+    for gone in [*out.glob("first/choose-*"), *out.glob("first/again-*"), out / "first/sg-net-2"]:
+        shutil.rmtree(gone)
+    part = compare_study(study, out)
+    assert part.chosen["plain"].settings == part.chosen["sg-net"].settings == chosen
+    [alone] = part.pairs
+    assert alone.compared.corrected == {
+        over: holm([interval.p_value, 1.0])[0]
+        for over, interval in alone.compared.intervals.items()
+    }
+    table = part.table()
+    assert says(table, "sg-net − plain not paired one run of each")
+    assert says(table, "Holm 2 comparisons")
+    assert says(table, "not finished 1 comparison without runs")
+    assert "t-test" not in table
+
+    [other] = read_studies(study_file, ["training.batch_tokens=512"]).values()
+    with pytest.raises(InputError) as error:
+        compare_study(other, out)
+    assert says(str(error.value), "plain-1 training.batch_tokens 512 --set")
 
 
 def test_runs_of_other_settings_are_not_taken(study_file, tmp_path):
@@ -169,6 +225,12 @@ def test_runs_of_other_settings_are_not_taken(study_file, tmp_path):
         ("asks:", "ask:", "unknown key 'ask' did you mean 'asks'"),
         ("first:", "../first:", "'../first' folder letters digits"),
         ("    plain:", "    a/b:", "'a/b' folder letters digits"),
+        ("compare:", "  Plain: {}\n  compare:", "plain Plain share the folder Plain-1"),
+        (
+            "training.learning_rate: [1.0e-3, 1.0e-2]",
+            "encoder: [a/b, a-b]",
+            "plain plain share the folder choose-plain-a-b",
+        ),
     ],
 )
 def test_wrong_settings_are_rejected(study_file, before, after, message):
@@ -186,11 +248,20 @@ def test_a_wrong_name_of_a_study_is_rejected(study_file):
     assert says(str(found.value), "'fist' did you mean 'first'")
 
 
-def test_a_wrong_setting_of_a_system_is_reported_before_training(study_file, tmp_path):
-    study_file.write_text(study_file.read_text().replace("parser=random", "praser=random"))
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("parser=random", "praser=random", "praser"),
+        ("  seeds: 2", "  seeds: 2\n  metric: macro_F1", "metric accuracy macro_F1"),
+        ("  seeds: 2", "  seeds: 2\n  cluster: article", "article example"),
+    ],
+)
+def test_what_is_wrong_is_reported_before_training(study_file, tmp_path, before, after, message):
+    study_file.write_text(study_file.read_text().replace(before, after))
     [study] = read_studies(study_file).values()
-    with pytest.raises(InputError, match="praser"):
+    with pytest.raises(InputError) as found:
         run_study(study, tmp_path / "runs")
+    assert says(str(found.value), message)
     assert not (tmp_path / "runs").exists()
 
 

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from syntagma.analysis.cases import read_answers
-from syntagma.analysis.systems import RunScores, System, read_systems
+from syntagma.analysis.run_scores import RunScores
+from syntagma.analysis.systems import System, read_systems
 from syntagma.drawing.tables import aligned, signed
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError

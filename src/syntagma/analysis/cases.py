@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagma.analysis.systems import RunScores, System
+from syntagma.analysis.run_scores import RunScores
+from syntagma.analysis.systems import System
 from syntagma.errors import InputError
 from syntagma.files import read_json, read_lines
 from syntagma.tasks import find_task

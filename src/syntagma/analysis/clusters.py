@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagma.analysis.systems import RunScores
+from syntagma.analysis.run_scores import RunScores
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
 from syntagma.runs.names import CLUSTERS
@@ -53,17 +53,19 @@ class Clusters:
         return counted if self.kind == EXAMPLE else f"{counted} ({len(self.keys):,} examples)"
 
 
-def check_kind(kind: str) -> None:
+def check_kind(kind: str, kinds: Iterable[str] = KINDS) -> None:
     """Check the name of a kind of clusters, before anything is scored.
 
     Args:
         kind: the name; empty for the default of the task.
+        kinds: the kinds that a task has; by default those of all tasks.
 
     Raises:
         InputError: it is unknown.
     """
-    if kind and kind not in (*KINDS, EXAMPLE):
-        raise InputError(f"--cluster {kind}: {nearest(kind, [*KINDS, EXAMPLE])}")
+    known = [*kinds, EXAMPLE]
+    if kind and kind not in known:
+        raise InputError(f"--cluster {kind}: {nearest(kind, known)}")
 
 
 def find_clusters(run: RunScores, kind: str = "") -> Clusters:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean, stdev
@@ -21,7 +21,7 @@ from syntagma.analysis.significance import (
     sign_test,
     stats,
 )
-from syntagma.analysis.systems import System, put_first, read_systems
+from syntagma.analysis.systems import System, named_systems, put_first, read_systems
 from syntagma.errors import InputError
 from syntagma.runs.folder import read_sources
 from syntagma.tasks import find_task
@@ -47,7 +47,7 @@ def compare_runs(
     """Compare runs of the same task on the same dev examples.
 
     Runs that differ only in their seed form one system.  For a single system there are means and
-    deviations, but no test.
+    standard deviations, but no test.
 
     Args:
         folders: run folders, those of the baseline first.
@@ -56,6 +56,10 @@ def compare_runs(
         cluster: kind of the clusters of examples that are resampled, such as ``paragraph``, or
             ``example``; defaults to the first kind that the task defines and the data have.
         n_resamples: number of resamples of the cluster bootstrap.
+
+    Returns:
+        The metrics of each system, and its differences from the control with intervals, in the
+        units of :func:`syntagma.evaluate`.
 
     Raises:
         InputError: there are fewer than two runs, a run is not finished or named twice, the runs
@@ -66,6 +70,23 @@ def compare_runs(
     """
     systems = read_systems(folders, metric=metric)
     return compare_systems(systems, control=control, cluster=cluster, n_resamples=n_resamples)
+
+
+def compare_named(
+    groups: Iterable[tuple[str, Sequence[str | Path]]], *, metric: str = "", cluster: str = ""
+) -> Comparison:
+    """Compare systems whose runs are known, also where their settings are equal.
+
+    Args:
+        groups: the name of each system and the folders of its runs, the baseline first.
+        metric: see :func:`compare_runs`.
+        cluster: see :func:`compare_runs`.
+
+    Raises:
+        InputError: two runs of a system have the same seed, or see :func:`compare_runs`.
+        MissingExtraError: scipy is not installed.
+    """
+    return compare_systems(named_systems(groups, metric=metric), cluster=cluster)
 
 
 def check_resamples(number: int) -> None:
@@ -141,18 +162,23 @@ def compare_systems(
     )
 
 
-def correct(compared: Sequence[ComparedSystem]) -> list[ComparedSystem]:
+def correct(compared: Sequence[ComparedSystem], *, n_absent: int = 0) -> list[ComparedSystem]:
     """Correct all p-values for the number of comparisons, those of each test for themselves.
 
     Args:
         compared: the comparisons of one family.
+        n_absent: number of further comparisons of it that have no runs yet; they count as ones
+            without a finding.
     """
-    papers = iter(holm([each.p_value for each in compared if each.p_value is not None]))
+    absent = [1.0] * n_absent
+    papers = iter(holm([*(each.p_value for each in compared if each.p_value is not None), *absent]))
     corrected: list[dict[str, float]] = [{} for _ in compared]
     for over in OVER:
         # A comparison whose interval is undefined is of the family too, as one without a finding.
         intervals = [system.intervals.get(over) for system in compared]
-        p_values = holm([interval.p_value if interval else 1.0 for interval in intervals])
+        p_values = holm(
+            [*(interval.p_value if interval else 1.0 for interval in intervals), *absent]
+        )
         for place, interval in enumerate(intervals):
             if interval is not None:
                 corrected[place][over] = p_values[place]

@@ -21,7 +21,7 @@ from syntagma.analysis.intervals import (
     unpaired_seeds,
 )
 from syntagma.analysis.pairing import Pairing
-from syntagma.analysis.systems import RunScores, counts_of
+from syntagma.analysis.run_scores import RunScores, counts_of
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 
 FloatArray = NDArray[np.float64]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from syntagma.analysis.systems import RunScores, System
+from syntagma.analysis.run_scores import RunScores
+from syntagma.analysis.systems import System
 from syntagma.errors import InputError
 from syntagma.runs.folder import read_data_digests
 from syntagma.tasks.experiment import comparable

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from syntagma.analysis.cases import GAINED, find_cases
-from syntagma.analysis.systems import read_systems
+from syntagma.analysis.systems import named_systems
 from syntagma.report.case_section import write_cases
 from syntagma.reproduce.plan import EntryPlan
 from syntagma.reproduce.result import Cell, Measurement, ResultTable
@@ -24,10 +23,9 @@ def find_gains(plan: EntryPlan) -> Measurement:
         plan: plan of the entry, with finished runs of the baseline and of one system.
     """
     first, second = names = [row.name for row, _ in plan.row_runs()]
-    systems = [
-        replace(system, name=name)
-        for name, system in zip(names, read_systems(_first_runs(plan)), strict=True)
-    ]
+    systems = named_systems(
+        (name, [folder]) for name, folder in zip(names, _first_runs(plan), strict=True)
+    )
     baseline = systems[0].runs[0]
     n_examples = len(baseline.rows)
     drawn = {case.key: case for case in find_cases(systems, most=2 * n_examples).cases}

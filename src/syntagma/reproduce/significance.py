@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from syntagma.analysis.compare import compare_runs, correct
+from syntagma.analysis.compare import compare_named, correct
 from syntagma.analysis.comparison import (
     BOTH,
     OVER,
@@ -103,7 +103,8 @@ def _groups(plan: EntryPlan) -> Iterator[_ComparisonGroup]:
 
 def _differences(group: _ComparisonGroup) -> Iterator[_Difference]:
     """Compare the systems of a group with its baseline."""
-    comparison = compare_runs([folder for folders in group.systems for folder in folders])
+    groups = [(name, folders) for folders, name in group.systems.items()]
+    comparison = compare_named(groups)
     baseline, *others = group.systems.values()
     for compared, name in zip(comparison.others, others, strict=True):
         yield _Difference(group, f"{name} against {baseline}", compared, comparison)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
-from syntagma.analysis.compare import compare_runs
+from syntagma.analysis.compare import compare_named
 from syntagma.analysis.comparison import Comparison
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError
@@ -104,7 +104,8 @@ def compare_systems(
     if len(runs) < 2 or not find_task(runs[0].experiment.task).comparisons:
         return None
     systems = dict.fromkeys(run.system for run in runs)
-    return compare_runs([run.folder for name in systems for run in runs if run.system == name])
+    groups = [(name, [run.folder for run in runs if run.system == name]) for name in systems]
+    return compare_named(groups)
 
 
 def run_lines(plan: EntryPlan) -> Iterable[str]:

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.analysis.compare import correct
-from syntagma.analysis.comparison import OVER, ComparedSystem, Comparison, show_p
+from syntagma.analysis.comparison import (
+    BOTH,
+    OVER,
+    SEEDS_TESTS,
+    ComparedSystem,
+    Comparison,
+    show_p,
+)
 from syntagma.analysis.interval_plot import draw_comparisons
 from syntagma.drawing.tables import aligned, signed, spread
 from syntagma.reprs import brief, counted, quoted
@@ -68,9 +75,10 @@ class StudyResult:
         asks: its question.
         metric: the metric that is compared.
         columns: the metrics to show.
-        pairs: the comparisons that have runs; p-values are corrected for their number.
+        pairs: the comparisons that have runs.
         chosen: what was chosen for each system.
         seeds: number of seeds that the study wants.
+        n_comparisons: number of comparisons that it wants, for which p-values are corrected.
         described: what the intervals are over.
     """
 
@@ -81,6 +89,7 @@ class StudyResult:
     pairs: tuple[StudyPair, ...]
     chosen: Mapping[str, ChosenValues]
     seeds: int
+    n_comparisons: int
     described: str
 
     def __repr__(self) -> str:
@@ -100,7 +109,8 @@ class StudyResult:
             compared: system, control, and their comparison, the control first in it.
             chosen: what was chosen for each system.
         """
-        corrected = correct([comparison.others[0] for _, _, comparison in compared])
+        found = [comparison.others[0] for _, _, comparison in compared]
+        corrected = correct(found, n_absent=len(study.compare) - len(found))
         pairs = [
             StudyPair(system, control, comparison.systems[0], other)
             for (system, control, comparison), other in zip(compared, corrected, strict=True)
@@ -117,6 +127,7 @@ class StudyResult:
             tuple(pairs),
             chosen,
             study.seeds,
+            len(study.compare),
             described,
         )
 
@@ -165,11 +176,22 @@ class StudyResult:
         )
 
     def _notes(self) -> Iterator[str]:
-        yield "seeds: paired t-test, for these examples"
-        yield f"examples: {self.described}, for these runs"
-        yield "both: other seeds and other examples"
-        yield f"Holm: corrected for the {len(self.pairs)} comparisons of the study"
-        fewest = min(len(pair.compared.shared_seeds) for pair in self.pairs)
+        found = {over for pair in self.pairs for over in pair.compared.intervals}
+        if tests := {pair.compared.seeds_test for pair in self.pairs} - {""}:
+            named = " or ".join(SEEDS_TESTS[test] for test in sorted(tests))
+            yield f"seeds: {named}, for these examples"
+        if "examples" in found:
+            yield f"examples: {self.described}, for these runs"
+        if BOTH in found:
+            yield "both: other seeds and other examples"
+        for pair in self.pairs:
+            if not pair.compared.paired:
+                yield f"{pair.name}: not paired, since {pair.compared.pairing}"
+        if self.n_comparisons > 1:
+            yield f"Holm: corrected for the {self.n_comparisons} comparisons of the study"
+        if absent := self.n_comparisons - len(self.pairs):
+            yield f"not finished: {counted(absent, 'comparison')} without runs"
+        fewest = min(len(pair.compared.runs) for pair in self.pairs)
         if fewest < self.seeds:
             yield f"not finished: {fewest} of {self.seeds} seeds in some comparison"
 
@@ -195,7 +217,7 @@ def write_plot(results: Sequence[StudyResult], path: Path) -> None:
 def _rows(pair: StudyPair) -> Iterator[list[str]]:
     """Yield the rows of a comparison, one for each kind of interval."""
     of = pair.compared
-    head = [pair.name, str(len(of.shared_seeds)), signed(of.difference)]
+    head = [pair.name, str(len(of.runs)), signed(of.difference)]
     if not of.intervals:
         yield [*head, "–", "–", "–", "–", "–"]
     for place, over in enumerate(over for over in OVER if over in of.intervals):

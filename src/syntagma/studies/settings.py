@@ -67,7 +67,8 @@ class Study:
             are scored on.
         metric: metric to compare; the main one of the task's paper if not given.
         cluster: which examples belong together (``syntagma compare --cluster``).
-        overrides: settings of all runs, ``key=value``, that go before all others.
+        overrides: settings of all runs, ``key=value``, on top of those of the study and its
+            systems, but not of what the study chooses, nor of what it chooses on.
         name: name of the study in its file.
         folder: folder of that file.
     """
@@ -107,6 +108,52 @@ class Study:
                 )
             for name in pair:
                 self._require_system(name, "compare")
+        self._check_overrides()
+        self._check_folders()
+
+    def _check_overrides(self) -> None:
+        """Check that no override names what the study sets: it would have no effect."""
+        for text in self.overrides:
+            key = text.partition("=")[0].strip()
+            if key == "training.seed":
+                raise InputError(f"--set {text}: a study sets the seeds itself, from 1 to `seeds`")
+            for name, system in self.systems.items():
+                for chosen in system.choose:
+                    if f"{key}.".startswith(f"{chosen}.") or f"{chosen}.".startswith(f"{key}."):
+                        raise InputError(
+                            f"--set {text}: the study {self.name} chooses {chosen} for {name}; "
+                            f"write the value in its file, in place of `choose`"
+                        )
+
+    def _check_folders(self) -> None:
+        """Check that no two runs share a folder, also where case makes no difference."""
+        known: dict[str, str] = {}
+        for name in self.systems:
+            numbered = [self.run_name(name, seed) for seed in range(1, self.seeds + 1)]
+            for run in (*self.trial_names(name), *numbered):
+                if (other := known.get(run.casefold())) is not None:
+                    raise InputError(
+                        f"systems: runs of {other} and of {name} would share the folder {run}; "
+                        f"rename a system, or choose from values with other letters and digits"
+                    )
+                known[run.casefold()] = name
+
+    def run_name(self, name: str, seed: int) -> str:
+        """Return the name of the folder of a run."""
+        return f"{name}-{seed}"
+
+    def trial_names(self, name: str) -> list[str]:
+        """Return the names of the folders of the runs that choose the values of a system."""
+        found = []
+        for settings in self.systems[name].trials():
+            values = "-".join(text.partition("=")[2] for text in settings).replace('"', "")
+            found.append(f"choose-{name}-{values.replace('/', '-')}")
+        return found
+
+    def chosen_keys(self, name: str) -> tuple[str, ...]:
+        """Return the settings that are chosen for a system, those of its ``like`` first."""
+        system = self.systems[name]
+        return (*(self.chosen_keys(system.like) if system.like else ()), *system.choose)
 
     def _require_system(self, name: str, where: str) -> None:
         if name not in self.systems:
@@ -129,12 +176,12 @@ class Study:
         Args:
             name: name of the system.
             seed: its seed.
-            settings: more settings, ``key=value``, on top of those of the study and the system.
+            settings: more settings, ``key=value``, on top of all others.
 
         Raises:
             InputError: a setting is unknown or impossible, or the file cannot be read.
         """
-        given = [*self.set, *self.systems[name].set, *settings, *self.overrides]
+        given = [*self.set, *self.systems[name].set, *self.overrides, *settings]
         return load_experiment(self.folder / self.config, [*given, f"training.seed={seed}"])
 
 

@@ -1,21 +1,26 @@
 """Train the runs of a study, choose values on other data, and compare the systems.
 
-Every step looks at the run folders, so that a study that was interrupted goes on where it was, and
+Every step looks at the run folders, so that an interrupted study continues where it was, and
 several processes can share its work.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from syntagma.analysis.compare import compare_runs
+from syntagma.analysis.clusters import check_kind
+from syntagma.analysis.compare import compare_named
 from syntagma.errors import InputError
-from syntagma.runs.folder import RunFolder
+from syntagma.runs.folder import RunFolder, read_experiment
+from syntagma.settings import differences
 from syntagma.studies.result import ChosenValues, StudyResult
 from syntagma.studies.settings import Study
 from syntagma.tasks import find_task
+from syntagma.tasks.comparison.comparisons import check_metric
+from syntagma.tasks.experiment import comparable
 from syntagma.training.job_queue import Job, train_all
 
 TRIAL_SEED = 1
@@ -49,13 +54,14 @@ class StudyRuns:
         Those of a system that is ``like`` another use the experiment's own values in place of the
         other's, so that all can run at the same time.
         """
-        jobs = []
-        for settings in self.study.systems[name].trials():
-            values = "-".join(text.partition("=")[2] for text in settings).replace('"', "")
-            folder = self.folder / f"choose-{name}-{values.replace('/', '-')}"
-            given = (*self.study.choose_on, *settings)
-            jobs.append(Job(self.study.experiment(name, TRIAL_SEED, given), folder))
-        return jobs
+        study = self.study
+        trials = zip(study.systems[name].trials(), study.trial_names(name), strict=True)
+        return [
+            Job(
+                study.experiment(name, TRIAL_SEED, (*study.choose_on, *settings)), self.folder / run
+            )
+            for settings, run in trials
+        ]
 
     def chosen(self, name: str) -> ChosenValues | None:
         """Return the values that are best for a system; ``None`` if trials are not finished."""
@@ -98,12 +104,40 @@ class StudyRuns:
 
     def run_folder(self, name: str, seed: int) -> Path:
         """Return the folder of a run."""
-        return self.folder / f"{name}-{seed}"
+        return self.folder / self.study.run_name(name, seed)
 
     def finished(self, name: str) -> dict[int, Path]:
         """Return the folders of a system's finished runs, by seed."""
         folders = {seed: self.run_folder(name, seed) for seed in range(1, self.study.seeds + 1)}
         return {seed: path for seed, path in folders.items() if RunFolder(path).state == "done"}
+
+    def values(self, name: str) -> ChosenValues | None:
+        """Return the values that were chosen for a system, as far as its folders say.
+
+        Where the runs that chose them are gone, as from an archive, its finished runs have them.
+        """
+        if found := self.chosen(name):
+            return found
+        for folder in self.finished(name).values():
+            saved = comparable(read_experiment(folder))
+            keys = self.study.chosen_keys(name)
+            return ChosenValues(tuple(f"{key}={json.dumps(saved.get(key))}" for key in keys))
+        return None
+
+    def check_settings(self, name: str) -> None:
+        """Check that the finished runs of a system were trained with the settings of the study.
+
+        Raises:
+            InputError: one was not.
+        """
+        values = self.values(name) or ChosenValues()
+        for seed, folder in self.finished(name).items():
+            wanted = comparable(self.study.experiment(name, seed, values.settings))
+            for key, before, now in differences(comparable(read_experiment(folder)), wanted):
+                raise InputError(
+                    f"{folder}: was trained with {key}={before!r}, and the study has {now!r}; give "
+                    f"the settings that it was trained with (--set), or another --out"
+                )
 
     def lines(self) -> Iterator[str]:
         """Yield a line for each run: its state and folder."""
@@ -134,7 +168,10 @@ def run_study(
     """
     runs = StudyRuns(study, out)
     for name in study.systems:  # Report a wrong setting before hours of training.
-        study.experiment(name, TRIAL_SEED)
+        experiment = study.experiment(name, TRIAL_SEED)
+        task = find_task(experiment.task)
+        check_metric(task.comparisons, study.metric)
+        check_kind(study.cluster, task.clusters)
     if trials := runs.trials():
         train_all(trials, say=say)
     train_all(runs.runs(), say=say)
@@ -147,16 +184,24 @@ def compare_study(study: Study, out: Path) -> StudyResult:
     Args:
         study: the study.
         out: folder of all studies.
+
+    Raises:
+        InputError: a run was trained with other settings than those of the study.
     """
     runs = StudyRuns(study, out)
+    for name in study.systems:
+        runs.check_settings(name)
     pairs = []
     for system, control in study.compare:
         ours, theirs = runs.finished(system), runs.finished(control)
         shared = sorted(ours.keys() & theirs.keys())
         if not shared:
             continue
-        folders = [part[seed] for part in (theirs, ours) for seed in shared]
-        found = compare_runs(folders, metric=study.metric, cluster=study.cluster)
+        groups = [
+            (name, [of[seed] for seed in shared])
+            for name, of in ((control, theirs), (system, ours))
+        ]
+        found = compare_named(groups, metric=study.metric, cluster=study.cluster)
         pairs.append((system, control, found))
-    chosen = {name: runs.chosen(name) for name in study.systems}
+    chosen = {name: runs.values(name) for name in study.systems}
     return StudyResult.of(study, pairs, {name: found for name, found in chosen.items() if found})

@@ -7,7 +7,8 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
-from syntagma.analysis.systems import RunScores, System
+from syntagma.analysis.run_scores import RunScores
+from syntagma.analysis.systems import System
 from syntagma.drawing.tables import spread
 from syntagma.encoders.config import read_config
 from syntagma.errors import InputError

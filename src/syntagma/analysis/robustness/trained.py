@@ -14,7 +14,8 @@ from syntagma.analysis.robustness.rescoring import (
     metric_of,
     spread_of,
 )
-from syntagma.analysis.systems import RunScores, System, read_systems, require_same_numbers
+from syntagma.analysis.run_scores import RunScores
+from syntagma.analysis.systems import System, read_systems, require_same_numbers
 from syntagma.errors import InputError
 from syntagma.parse.sources.load import NOISY, read_noise
 

@@ -74,4 +74,4 @@ def check_metric(comparisons: Sequence[ComparedMetric], metric: str) -> None:
 
 def _unknown(metric: str, known: Sequence[str]) -> InputError:
     tested = ", ".join(known)
-    return InputError(f"--metric: runs of this task can be tested on {tested}; got {metric!r}")
+    return InputError(f"metric: runs of this task can be tested on {tested}; got {metric!r}")
