@@ -151,7 +151,9 @@ def rename_relations(given: argparse.Namespace) -> None:
     for sentence in islice(read_conllu(given.treebank), given.sentences):
         parse = sentence.parse()
         relations = tuple(new_names.get(name, name) for name in parse.relations)
-        sentences.append(format_conllu(sentence.with_parse(replace(parse, relations=relations))))
+        renamed = sentence.with_parse(replace(parse, relations=relations))
+        # The tree is the same, so the comment with its phrases holds.
+        sentences.append(format_conllu(replace(renamed, comments=sentence.comments)))
     write_text(given.out, "".join(sentences))
 
 

@@ -34,6 +34,7 @@ from syntagma.files import read_json
 from syntagma.outputs import write_json, write_text
 from syntagma.parse.sources.adapters import SpacySource, document_of
 from syntagma.tasks.document_filter import DocumentFilter
+from syntagma.tasks.parsing.conll_measures import predicted_rows
 from syntagma.tasks.parsing.tree_scores import score_trees
 from syntagma.tasks.parsing.treebanks import TreeExample, read_treebank
 from syntagma.text.conllu import format_conllu
@@ -116,7 +117,7 @@ def main() -> None:
         parses = source.parse_sentences([example.gold.sentence for example in examples])
         name = Path(path).name.removesuffix(".gz").removesuffix(".conllu")
         rows = [
-            format_conllu(example.source.with_parse(parse))
+            format_conllu(predicted_rows(example.source, parse))
             for example, parse in zip(examples, parses, strict=True)
             if example.source is not None
         ]

@@ -86,6 +86,28 @@ def test_a_parser_without_morphology_gets_no_credit_for_that_of_the_treebank(dat
     assert {"lemmas", "blex", "ufeats", "alltags", "mlas"}.isdisjoint(task.score(examples, bare))
 
 
+def test_a_file_of_predictions_has_nothing_of_the_treebank(data, tiny_encoder, tmp_path):
+    lines = []
+    for line in Path(data).read_text().splitlines():
+        lines.append(line)
+        if line.startswith("# text"):
+            words = line.removeprefix("# text = ").split()
+            tags = " ".join(f"(NN {word})" for word in words)
+            lines.append(f"# constituency = (ROOT (S {tags}))")
+    gold = tmp_path / "gold.conllu"
+    gold.write_text("\n".join(lines) + "\n")
+    examples = read_treebank(gold)
+    assert all(each.gold.constituents and each.gold.lemmas for each in examples)
+    settings = experiment("parsing", data, tiny_encoder, head={"views": "dependencies"})
+    task = ParsingTask.new(settings, examples)
+    predictions = task.predict(examples)
+    task.write_predictions(examples, predictions, tmp_path / "out.conllu")
+    scores = score_predictions("parsing", [gold], tmp_path / "out.conllu")
+    own = task.score(examples, predictions)
+    assert {name: own[name] for name in scores} == scores
+    assert not [name for name in scores if "lemmas" in name or "bracket" in name]
+
+
 def test_raw_text_is_cut_tagged_and_parsed(run, data, tmp_path):
     scores = evaluate(run, [data], raw=True)
     assert {"tokens_f1", "sentences_f1", "words_f1", "lemmas_f1", "mlas_f1"} <= scores.keys()

@@ -58,6 +58,25 @@ def test_conllu_keeps_which_words_touch():
     assert Parse(Sentence((), (), ()), ()).to_conllu() == "# text = \n\n"
 
 
+def test_conllu_has_the_marks_that_json_has():
+    sentence = Sentence.from_words(["We", "saw", "x" * 600, "."])
+    parse = Parse(sentence, (2, 0, 2, 2), parts=(0, 3))
+    values = parse.to_dict()
+    assert values["parts"] == [{"first": 1, "last": 3}, {"first": 4, "last": 4}]
+    assert [word.get("long", False) for word in values["words"]] == [False, False, True, False]
+    found = read_again(parse.to_conllu())
+    assert found.comment("parts") == "1-3 4-4"
+    assert [row[9] for row in found.words] == ["_", "_", "LongWord=Yes", "_"]
+    assert found.with_parse(parse) == found
+
+
+def test_conllu_without_the_text_has_the_tokens_of_the_sentence():
+    sentence = Sentence(("Milas'", "lı", "."), (0, 6, 8), (6, 8, 9), multiword=((0, 2),))
+    parse = Parse(sentence, (0, 1, 1))
+    assert "1-2\tMilas'lı\t" in parse.to_conllu()
+    assert parse.to_conllu() == parse.to_conllu("Milas'lı.")
+
+
 def test_words_that_share_their_characters_need_the_text():
     parse = Parse(Sentence(("de", "le", "chat"), (0, 0, 3), (2, 2, 7)), (3, 3, 0))
     assert "1-2\tdu\t" in parse.to_conllu("du chat")

@@ -242,7 +242,7 @@ def _as_json(_: str, parses: Sequence[Parse]) -> bytes:
 
 
 def _as_conllu(text: str, parses: Sequence[Parse]) -> bytes:
-    rows = (TreebankSentence.from_parse(parse, text=text).with_parse(parse) for parse in parses)
+    rows = (TreebankSentence.from_parse(parse, text=text) for parse in parses)
     return "".join(map(format_conllu, rows)).encode("utf-8")
 
 

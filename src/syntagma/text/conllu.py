@@ -33,10 +33,8 @@ from syntagma.text.conllu_rows import (
     marked_long,
     rows_of,
     surface_tokens,
-    with_parts,
-    with_phrases,
+    with_own,
 )
-from syntagma.text.limits import is_long
 from syntagma.text.morphology import Morphology
 from syntagma.text.sentence import Parse, Sentence
 
@@ -176,7 +174,8 @@ class TreebankSentence:
         parsed in parts by the comment ``# parts = 1-300 301-600``, with the first and last word of
         each; a long word by ``LongWord=Yes`` in the last column.
 
-        Phrases are written as the comment ``# constituency = (ROOT …)``.
+        Phrases are written as the comment ``# constituency = (ROOT …)``; one that is there is
+        dropped, since it belongs to the old tree.
 
         Raises:
             ValueError: the parse has a different number of words.
@@ -197,12 +196,10 @@ class TreebankSentence:
                 columns[HEAD], columns[DEPREL], columns[DEPS] = str(head), relation, "_"
                 for column, known in others:
                     columns[column] = next(known, columns[column])
-                if is_long(row[FORM]):
-                    columns[MISC] = marked_long(row[MISC])
+                columns[MISC] = marked_long(row[FORM], row[MISC])
                 row = tuple(columns)
             rows.append(row)
-        comments = with_phrases(with_parts(self.comments, parse), parse)
-        return replace(self, comments=comments, rows=tuple(rows))
+        return replace(self, comments=with_own(self.comments, parse), rows=tuple(rows))
 
     @classmethod
     def from_parse(
@@ -210,7 +207,8 @@ class TreebankSentence:
     ) -> TreebankSentence:
         """Build rows from a parse whose offsets index into ``text``.
 
-        Multi-word tokens get a line of their own (:mod:`syntagma.text.tokens`).
+        Multi-word tokens get a line of their own (:mod:`syntagma.text.tokens`).  Parts, long words
+        and phrases are marked as by :meth:`with_parse`.
 
         Args:
             parse: the parse of one sentence.

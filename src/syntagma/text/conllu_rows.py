@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from syntagma.text.brackets import format_brackets
 from syntagma.text.escapes import spellings
-from syntagma.text.limits import SEPARATORS
+from syntagma.text.limits import SEPARATORS, is_long
 from syntagma.text.morphology import UNKNOWN
 from syntagma.text.sentence import Parse
 from syntagma.text.tokens import multiword_tokens
@@ -18,8 +18,7 @@ NO_SPACE = "SpaceAfter=No"
 LONG_WORD, CONTINUES = "LongWord=Yes", "# continues = Yes"
 CONSTITUENCY = "constituency"
 """Key of the comment with the phrases of a sentence, as Stanza writes it."""
-_PARTS = re.compile(r"#\s*parts\s*=")
-_PHRASES = re.compile(r"#\s*constituency\s*=")
+_OF_PARSE = re.compile(rf"#\s*(?:parts|{CONSTITUENCY})\s*=")
 
 Row = tuple[str, ...]
 
@@ -60,7 +59,7 @@ def rows_of(parse: Parse, text: str) -> tuple[Row, ...]:
                 parse.relations[index],
                 "_",
                 # SpaceAfter belongs to the multi-word token, not to its words.
-                "_" if index < inside_until else gaps[index],
+                marked_long(form, "_" if index < inside_until else gaps[index]),
             )
         )
     return tuple(rows)
@@ -118,29 +117,28 @@ def comments_of(
         # Zero-width characters between words belong to no word: a reader would miss them.
         surface = join_tokens(tokens)
     comments += (CONTINUES,) if sentence.continues else ()
-    return with_phrases((*comments, f"# text = {surface}"), parse)
+    return with_own((*comments, f"# text = {surface}"), parse)
 
 
-def with_parts(comments: tuple[str, ...], parse: Parse) -> tuple[str, ...]:
-    """Replace the comment about the parts in which a sentence was parsed."""
-    kept = tuple(line for line in comments if not _PARTS.match(line))
-    if not parse.parts:
-        return kept
-    parts = " ".join(f"{first + 1}-{end}" for first, end in parse.part_bounds)
-    return (*kept, f"# parts = {parts}")
+def with_own(comments: tuple[str, ...], parse: Parse) -> tuple[str, ...]:
+    """Add the comments on the parts and the phrases of a parse, if it has some.
+
+    Those of an older parse are dropped in any case: they would contradict the new tree.
+    """
+    kept = [line for line in comments if not _OF_PARSE.match(line)]
+    if parse.parts:
+        parts = " ".join(f"{first + 1}-{end}" for first, end in parse.part_bounds)
+        kept.append(f"# parts = {parts}")
+    if parse.constituents is not None:
+        tree = format_brackets(parse.sentence.forms, parse.xpos, parse.constituents, root="ROOT")
+        kept.append(f"# {CONSTITUENCY} = {tree}")
+    return tuple(kept)
 
 
-def with_phrases(comments: tuple[str, ...], parse: Parse) -> tuple[str, ...]:
-    """Add the comment with the phrases, if the parse has some, in place of an older one."""
-    if parse.constituents is None:
-        return comments
-    kept = tuple(line for line in comments if not _PHRASES.match(line))
-    tree = format_brackets(parse.sentence.forms, parse.xpos, parse.constituents, root="ROOT")
-    return (*kept, f"# {CONSTITUENCY} = {tree}")
-
-
-def marked_long(misc: str) -> str:
-    """Add ``LongWord=Yes`` to the last column of a word."""
+def marked_long(form: str, misc: str) -> str:
+    """Add ``LongWord=Yes`` to the last column of a word if it is a long one."""
+    if not is_long(form):
+        return misc
     known = [] if misc == "_" else misc.split("|")
     return misc if LONG_WORD in known else "|".join([LONG_WORD, *known])
 

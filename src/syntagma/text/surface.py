@@ -37,4 +37,5 @@ def respelled(sentence: Sentence) -> tuple[str, Sentence]:
         starts.append(len(text))
         text += form + gap
     ends = [start + len(form) for start, form in zip(starts, sentence.forms, strict=True)]
-    return text, Sentence(sentence.forms, tuple(starts), tuple(ends), sentence.continues)
+    spelled = tuple(starts), tuple(ends)
+    return text, Sentence(sentence.forms, *spelled, sentence.continues, sentence.multiword)

@@ -27,16 +27,24 @@ def gold_word_scores(pairs: Iterable[tuple[TreebankSentence, Parse]]) -> dict[st
     pairs = list(pairs)
     if not pairs:
         return {}
-    system = [source.with_parse(_without_gold(parse)) for source, parse in pairs]
+    system = [predicted_rows(source, parse) for source, parse in pairs]
     scores = conll_scores([source for source, _ in pairs], system)
     return {name: scores[name].f1 for name in WITH_GOLD_WORDS if name in scores}
 
 
-def _without_gold(parse: Parse) -> Parse:
-    """Blank what the parser does not predict, which a treebank's line would keep."""
+def predicted_rows(source: TreebankSentence, parse: Parse) -> TreebankSentence:
+    """Write a predicted parse over the annotation of a treebank.
+
+    Lemmas and features that the parser does not predict are blanked: those of the treebank would
+    count as its own.
+
+    Args:
+        source: the sentence of the treebank.
+        parse: the prediction.
+    """
     blank = (UNKNOWN,) * len(parse)
     morphology = Morphology(parse.feats or blank, parse.lemmas or blank)
-    return replace(parse, morphology=morphology)
+    return source.with_parse(replace(parse, morphology=morphology))
 
 
 def raw_scores(

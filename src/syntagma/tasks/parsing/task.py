@@ -38,7 +38,7 @@ from syntagma.tasks.comparison.clusters import text_of
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import ARCS, BRACKETS, HEADS
 from syntagma.tasks.experiment import SAVED, Experiment
-from syntagma.tasks.parsing.conll_measures import raw_file_scores, raw_scores
+from syntagma.tasks.parsing.conll_measures import predicted_rows, raw_file_scores, raw_scores
 from syntagma.tasks.parsing.labels import WordCodes, untagged_languages
 from syntagma.tasks.parsing.new_parser import continue_parser, full_decoding, new_parser
 from syntagma.tasks.parsing.sample import SAMPLE
@@ -365,8 +365,9 @@ class ParsingTask(Task[TreeExample, Parse]):
     ) -> None:
         """Write the predicted trees, with the words of the treebank.
 
-        The format is Penn brackets if the path has a suffix of bracket files, otherwise CoNLL-U,
-        which keeps the other columns of a CoNLL-U treebank.
+        The format is Penn brackets if the path has a suffix of bracket files, otherwise CoNLL-U.
+        It keeps the ids, tokens and last column of a CoNLL-U treebank, but nothing that a parser
+        could predict: scored again, the file gets the scores of the predictions.
         """
         write = _as_brackets if is_bracket_file(path) else _as_conllu
         write_text(path, "".join(map(write, examples, predictions)))
@@ -374,7 +375,7 @@ class ParsingTask(Task[TreeExample, Parse]):
 
 def _as_conllu(example: TreeExample, parse: Parse) -> str:
     if example.source is not None:
-        return format_conllu(example.source.with_parse(parse))
+        return format_conllu(predicted_rows(example.source, parse))
     return format_conllu(TreebankSentence.from_parse(parse, text=" ".join(parse.sentence.forms)))
 
 
