@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Protocol, TypeVar
 
 from syntagma.errors import InputError
@@ -118,17 +118,46 @@ def checked_rows(rows: Any, *names: str, called: str) -> Iterator[Any]:
 def require_several(given: Any, wanted: str) -> None:
     """Check that an argument is an iterable of items.
 
-    A single string is rejected, since it would be iterated character by character; so is a mapping.
+    A single string is rejected, since it would be iterated character by character; so are bytes
+    and a mapping.
 
     Args:
         given: the value to check.
         wanted: the items, for the message ("sentences").
 
     Raises:
-        InputError: the value is a string, a mapping or not iterable.
+        InputError: the value is a string, bytes, a mapping or not iterable.
     """
+    if isinstance(given, bytes | bytearray):
+        raise InputError(
+            f"expected a list of {wanted}, got bytes: {given!r:.60}; decode them, as in "
+            f"data.decode('utf-8')"
+        )
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise InputError(f"expected a list of {wanted}, got {given!r:.60}")
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value is a whole number; ``True`` is none, though Python counts with it.
+
+    Args:
+        value: the value to check.
+    """
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def require_count(value: Any, name: str) -> None:
+    """Check that an argument is a whole number of at least 1.
+
+    Args:
+        value: the value to check.
+        name: name of the argument, for the message.
+
+    Raises:
+        InputError: it is not.
+    """
+    if not is_count(value) or value < 1:
+        raise InputError(f"{name} must be a whole number of at least 1, got {value!r:.60}")
 
 
 def require_number(value: Any, name: str) -> None:

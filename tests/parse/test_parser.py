@@ -164,6 +164,23 @@ def test_invalid_texts_are_rejected(parser):
         parser.parse_texts(None)
     with pytest.raises(InputError, match=naming("string 3")):
         next(parser.parse_texts([3]))
+    with pytest.raises(InputError, match=naming("list texts bytes b'abc' decode")):
+        parser(b"abc")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"budget": 0}, "budget 1 0"),
+        ({"budget": "x"}, "budget 1 'x'"),
+        ({"max_words": True}, "max_words 1 True"),
+        ({"max_words": "5"}, "max_words 1 '5'"),
+        ({"languages": 3}, "languages Languages 3 lang='fr'"),
+    ],
+)
+def test_invalid_options_are_rejected(encoder_folders, options, message):
+    with pytest.raises(InputError, match=naming(message)):
+        new_parser(encoder_folders["bert"], **options)
 
 
 def test_an_unknown_precision_is_rejected_at_once(encoder_folders):
@@ -264,6 +281,11 @@ def test_the_fingerprint_of_a_saved_parser_is_known_without_loading_it(tiny_pars
     assert shorter.fingerprint == fingerprint_of_saved(folder, **options | {"max_words": 10})
     jointly = fingerprint_of_saved(folder, **options | {"decoding": "joint"})
     assert len({expected, shorter.fingerprint, jointly}) == 3
+    # Parses in another precision may differ; the parser's own was not part of fingerprints before.
+    assert JointParser.from_pretrained(folder, precision="float32").fingerprint == expected
+    other = JointParser.from_pretrained(folder, precision="bfloat16")
+    assert other.fingerprint == fingerprint_of_saved(folder, **options, precision="bfloat16")
+    assert other.fingerprint != expected
     for name in ("config.json", "model.safetensors"):
         (folder / name).write_bytes((folder / name).read_bytes() + b" ")
         assert fingerprint_of_saved(folder, **options) != expected

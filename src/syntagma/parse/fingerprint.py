@@ -10,15 +10,22 @@ import hashlib
 from pathlib import Path
 
 from syntagma.encoders.default import CONFIG, TOKENIZER, WEIGHTS
+from syntagma.encoders.precision import Precision
 from syntagma.parse.decode import DecodingMode
 from syntagma.parse.encode import READING_VERSION
+from syntagma.parse.head import ParserHead
 from syntagma.parse.languages import Languages, files_in
 from syntagma.parse.scorer import ParserModel
 from syntagma.text.segmentation.segment import segmentation_fingerprint
 
 
 def fingerprint_of_saved(
-    folder: str | Path, *, max_words: int, decoding: DecodingMode, lang: str = ""
+    folder: str | Path,
+    *,
+    max_words: int,
+    decoding: DecodingMode,
+    lang: str = "",
+    precision: str = "",
 ) -> str:
     """Return the fingerprint of a parser that is saved in a folder, without loading it.
 
@@ -27,6 +34,7 @@ def fingerprint_of_saved(
         max_words: as for :class:`syntagma.parse.parser.JointParser`.
         decoding: as for :class:`syntagma.parse.parser.JointParser`.
         lang: the language of all texts, if one was chosen.
+        precision: as :func:`asked_precision` returns it.
     """
     folder, digest = Path(folder), hashlib.blake2b(digest_size=16)
     # Without a tokenizer file, the parser uses the tokenizer of its base encoder.
@@ -35,7 +43,7 @@ def fingerprint_of_saved(
     for name in (CONFIG, WEIGHTS, *own, *files_in(folder)):
         with open(folder / name, "rb") as file:
             digest.update(hashlib.file_digest(file, "blake2b").digest())
-    return _fingerprint(digest.digest(), max_words, decoding, lang)
+    return _fingerprint(digest.digest(), max_words, decoding, lang, precision)
 
 
 def fingerprint_of_model(
@@ -45,6 +53,7 @@ def fingerprint_of_model(
     max_words: int,
     decoding: DecodingMode,
     lang: str = "",
+    precision: str = "",
 ) -> str:
     """Return the fingerprint of a parser that exists in memory only.
 
@@ -54,18 +63,36 @@ def fingerprint_of_model(
         max_words: as for :class:`syntagma.parse.parser.JointParser`.
         decoding: as for :class:`syntagma.parse.parser.JointParser`.
         lang: as for :func:`fingerprint_of_saved`.
+        precision: as for :func:`fingerprint_of_saved`.
     """
     digest = hashlib.blake2b(digest_size=16)
     for name, weight in sorted(model.state_dict().items()):
         digest.update(name.encode())
         digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
     digest.update(languages.fingerprint.encode())
-    return _fingerprint(digest.digest(), max_words, decoding, lang)
+    return _fingerprint(digest.digest(), max_words, decoding, lang, precision)
 
 
-def _fingerprint(weights: bytes, max_words: int, decoding: DecodingMode, lang: str) -> str:
+def asked_precision(head: ParserHead, precision: Precision | None) -> str:
+    """Return the precision that was asked for, if it is not the parser's own; otherwise ``""``.
+
+    Parses in another precision may differ.  A parser's own is not part of its fingerprint, so that
+    caches and corpora from before precisions were part of it stay valid.
+
+    Args:
+        head: settings of the parser.
+        precision: as for :class:`syntagma.parse.parser.JointParser`.
+    """
+    return "" if precision in (None, head.precision) else str(precision)
+
+
+def _fingerprint(
+    weights: bytes, max_words: int, decoding: DecodingMode, lang: str, precision: str
+) -> str:
     digest = hashlib.blake2b(weights, digest_size=16)
     digest.update(f"{segmentation_fingerprint()}:{READING_VERSION}".encode())
     jointly = ":joint" if decoding == "joint" else ""
     chosen = f":{lang}" if lang else ""
-    return f"parser:{digest.hexdigest()}:{max_words}{jointly}{chosen}"
+    # A code of a language has two or three letters, so no precision can be taken for one.
+    asked = f":{precision}" if precision else ""
+    return f"parser:{digest.hexdigest()}:{max_words}{jointly}{chosen}{asked}"

@@ -7,7 +7,7 @@ import functools
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any, Literal, Self, get_args, overload
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 import torch
@@ -22,9 +22,14 @@ from syntagma.encoders.placement import take_placement
 from syntagma.encoders.precision import Precision, autocast, set_precision
 from syntagma.encoders.reference import ModelName, find_model
 from syntagma.errors import InputError
+from syntagma.parse.arguments import check_options, checked_sentences
 from syntagma.parse.decode import DecodedSentence, DecodingMode, decode
 from syntagma.parse.encode import EncodedSentence, SentenceEncoder
-from syntagma.parse.fingerprint import fingerprint_of_model, fingerprint_of_saved
+from syntagma.parse.fingerprint import (
+    asked_precision,
+    fingerprint_of_model,
+    fingerprint_of_saved,
+)
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.languages import LABEL, RESCORED, Languages
 from syntagma.parse.long_sentences import cut_sentence, join_sentence
@@ -86,18 +91,11 @@ class JointParser:
         decoding: DecodingMode = "dependencies",
         languages: Languages | None = None,
     ) -> None:
-        if max_words < 1:
-            raise InputError(f"max_words must be at least 1, got {max_words}")
-        if decoding not in get_args(DecodingMode):
-            modes = ", ".join(get_args(DecodingMode))
-            raise InputError(f"decoding must be one of {modes}; got {decoding}")
+        options: Any = {"max_words": max_words, "decoding": decoding, "languages": languages}
+        check_options(model, budget=budget, **options)
+        self._asked = asked_precision(model.head, precision)
         precision = precision or model.own_precision
         set_precision(model, precision, fast_float32=True)
-        if decoding != "dependencies" and model.spans is None:
-            raise InputError(
-                f"decoding {decoding}: this parser was trained without phrases; train one on a "
-                f"treebank with brackets, or use decoding dependencies"
-            )
         self.model = model.eval()
         self.encoder = SentenceEncoder(tokenizer)
         self.budget = budget
@@ -212,7 +210,7 @@ class JointParser:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """A hash of the weights and of the segmentation rules.
+        """A hash of the weights and of the segmentation rules, and the options that change parses.
 
         For a parser that was loaded from a folder, the files there are hashed.
         """
@@ -220,6 +218,7 @@ class JointParser:
             "max_words": self.max_words,
             "decoding": self.decoding,
             "lang": self.languages.chosen,
+            "precision": self._asked,
         }
         ref = self.model.source
         # The folder may have been removed since, or its path be relative to another directory.
@@ -276,7 +275,7 @@ class JointParser:
         Raises:
             InputError: an element is not a :class:`~syntagma.text.sentence.Sentence`.
         """
-        source = _checked(sentences)
+        source = checked_sentences(sentences)
         for chunk in chunks(source, SENTENCES_PER_CHUNK):
             yield from self._parse_chunk(chunk)
 
@@ -381,19 +380,3 @@ class JointParser:
         }
         states: WordStates = self.model(**tensors, with_phrases=with_phrases).states
         return states
-
-
-def _checked(sentences: Any) -> Iterator[Sentence]:
-    """Yield the sentences, checking the type of each.
-
-    Raises:
-        InputError: ``sentences`` is not an iterable of :class:`Sentence`.
-    """
-    require_several(sentences, "sentences")
-    for number, sentence in enumerate(sentences, start=1):
-        if not isinstance(sentence, Sentence):
-            raise InputError(
-                f"sentence {number}: expected a Sentence, got {sentence!r:.60}; give running text "
-                f"to parse_text(), and words as Sentence.from_words([…])"
-            )
-        yield sentence
