@@ -93,6 +93,12 @@ class TestErrors:
         shard = next(AnnotatedCorpus(tmp_path / "sure").shards())
         assert 0 < shard.confidence.min() < shard.confidence.max() <= 1
 
+    def test_only_parsers_of_this_package_take_a_precision(self, tmp_path):
+        path = text_file(tmp_path / "a.txt", copies=1)
+        with pytest.raises(InputError, match=naming("--precision --parser random:3")):
+            annotate([path], tmp_path / "out", settings(precision="float32"))
+        assert not (tmp_path / "out").exists()
+
     def test_a_run_on_a_treebank_whose_words_have_changed_is_not_resumed(
         self, tmp_path, tiny_parser
     ):

@@ -168,6 +168,29 @@ def test_a_parser_is_named_with_the_language_of_all_texts(folder, said):
         load_source(f"{folder}:de")
 
 
+def test_a_corpus_is_annotated_in_one_language_with_all_options(folder, tmp_path):
+    pytest.importorskip("pyarrow")
+    from syntagma.parse.corpora.annotator import AnnotationSettings, open_source
+    from syntagma.parse.corpora.corpus import AnnotatedCorpus
+    from syntagma.parse.corpora.runner import annotate
+
+    (tmp_path / "a.txt").write_text("Oui, du port.\n", encoding="utf-8")
+    how = {"precision": "bfloat16", "confidence": True}
+    chosen = AnnotationSettings(kind="lines", parser=f"{folder}:fr", **how)
+    annotate([str(tmp_path / "a.txt")], tmp_path / "out", chosen, workers=1)
+    corpus = AnnotatedCorpus(tmp_path / "out")
+    (found,) = corpus.sentences()
+    assert found.parse.sentence.forms == ("Oui", ",", "de", "le", "port", ".")
+    assert found.parse.probabilities
+    source = open_source(chosen, "cpu")
+    assert (source.precision, source.languages.chosen) == ("bfloat16", "fr")
+    assert corpus.manifest.settings["fingerprint"] == source.fingerprint
+    other = AnnotationSettings(parser=f"{folder}:de")
+    with pytest.raises(InputError, match=naming("'de' en fr")):
+        annotate([str(tmp_path / "a.txt")], tmp_path / "none", other, workers=1)
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_parser_whose_name_is_written_wrongly_is_suggested():
     for load in (load_parser, load_source):
         with pytest.raises(InputError, match=naming("multilingual_parser did you mean")):

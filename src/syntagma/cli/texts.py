@@ -145,8 +145,7 @@ def parse(
     _check_cutting(lang, tokenizer, "words" if pretokenized else source)
     require_encoder(parser)
     from syntagma.cli.printing import write_parses
-    from syntagma.encoders.reference import find_model
-    from syntagma.parse.sources.load import load_parser, load_source, read_language
+    from syntagma.parse.sources.load import find_parser, load_parser, load_source
     from syntagma.parse.sources.tokenizers import TokenizedSource, find_tokenizer
 
     where: dict[str, Any] = {
@@ -154,14 +153,12 @@ def parse(
         "to": to,
         "out": sys.stdout,
     }
-    place, named = read_language(parser)
+    ref, named = find_parser(parser)
     if named and lang:
         raise InputError(
             f"--lang {lang}: --parser {parser} names the language; omit one of the two"
         )
-    # A name with a colon is none of the hub, unless it is a path on Windows.
-    ref = find_model(place) if ":" not in place or Path(place).is_dir() else None
-    if ref is None or ref.kind != "model":
+    if ref is None:
         other = load_source(parser, device=device)
         refuse(given, f"has no effect on --parser {parser}, which is no parser of ours; omit it")
         write_parses(files or ["-"], other, **where)

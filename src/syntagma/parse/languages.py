@@ -211,6 +211,28 @@ class Languages:
     def _file_of(self, code: str) -> str:
         return file_of(code if len(self.segmenters) > 1 else UNKNOWN)
 
+    @staticmethod
+    def _stated(folder: Path, codes: tuple[str, ...] | None) -> tuple[str, ...]:
+        if codes is None:
+            # Before parsers stated it, those without a file were parsers of English.
+            codes = () if (folder / SEGMENTATION).is_file() else ("en",)
+        return codes or (UNKNOWN,)
+
+    @classmethod
+    def require(cls, lang: str, folder: Path, codes: tuple[str, ...] | None) -> None:
+        """Check that a saved parser knows a language, without reading how it cuts text.
+
+        Args:
+            lang: the language; empty for none, which is always right.
+            folder: as for :meth:`read`.
+            codes: as for :meth:`read`.
+
+        Raises:
+            InputError: it does not.
+        """
+        if lang:
+            cls(dict.fromkeys(cls._stated(folder, codes))).choose(lang)
+
     @classmethod
     def read(cls, folder: Path, codes: tuple[str, ...] | None, tokenizer: Any) -> Languages:
         """Read what a saved parser knows.
@@ -220,10 +242,7 @@ class Languages:
             codes: its languages; ``None`` for a parser that states none.
             tokenizer: of its encoder.
         """
-        if codes is None:
-            # Before parsers stated it, those without a file were parsers of English.
-            codes = () if (folder / SEGMENTATION).is_file() else ("en",)
-        codes = codes or (UNKNOWN,)
+        codes = cls._stated(folder, codes)
         pieces = pieces_of(tokenizer)
         paths = {code: folder / file_of(code if len(codes) > 1 else UNKNOWN) for code in codes}
         return cls(

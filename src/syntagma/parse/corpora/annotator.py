@@ -6,23 +6,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from syntagma.encoders.config import read_config
-from syntagma.encoders.default import DEFAULT_PARSER, resolve
+from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.encoders.named_models import names_of
 from syntagma.encoders.precision import Precision, require_precision
+from syntagma.encoders.reference import ModelRef
 from syntagma.errors import InputError
 from syntagma.outputs import write_file
 from syntagma.parse.corpora.chunks import Chunk
 from syntagma.parse.corpora.manifest import ENDING, ShardEntry, checksum
 from syntagma.parse.corpora.records import Record
 from syntagma.parse.corpora.shards import ShardWriter
-from syntagma.parse.fingerprint import fingerprint_of_saved
+from syntagma.parse.fingerprint import asked_precision, fingerprint_of_saved
 from syntagma.parse.head import ParserHead
-from syntagma.parse.languages import Languages
+from syntagma.parse.languages import LABEL, Languages
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sentence_ends import segment_together
-from syntagma.parse.sources.load import load_parser, load_source
+from syntagma.parse.sources.load import find_parser, load_parser, load_source
 from syntagma.parse.sources.source import Mode, ParseSource
 from syntagma.settings import build
 from syntagma.text.limits import MAX_WORDS
@@ -42,8 +44,8 @@ class AnnotationSettings:
             name for a custom reader of running text; inferred from the file names if empty.
         field: field of JSON objects that contains the text.
         parser: name of a parse source, see :func:`syntagma.parse.sources.load.load_source`.
-        precision: precision of the parser, see :class:`syntagma.parse.parser.JointParser`; its own
-            if not given.
+        precision: precision of a parser of this package, see
+            :class:`syntagma.parse.parser.JointParser`; its own if not given.
         text: whether to store the text of the sentences.
         confidence: whether to store arc probabilities.
         shard_characters: length in characters at which a shard is closed.
@@ -162,9 +164,10 @@ def open_source(settings: AnnotationSettings, device: str) -> ParseSource:
     Raises:
         InputError: as :func:`source_fingerprint`.
     """
-    if _joint_parser(settings) is None:
+    ref, lang = _joint_parser(settings)
+    if ref is None:
         return load_source(settings.parser, device=device, mode=_mode(settings))
-    return load_parser(settings.parser, device=device, precision=settings.precision)
+    return load_parser(ref, device=device, lang=lang, precision=settings.precision)
 
 
 def source_fingerprint(settings: AnnotationSettings) -> str:
@@ -175,36 +178,49 @@ def source_fingerprint(settings: AnnotationSettings) -> str:
 
     Raises:
         InputError: there is no such source, it does not keep the given words of the input, or it
-            returns no arc probabilities although they are to be stored.
+            returns no arc probabilities although they are to be stored; or a precision or language
+            is given for a source that has no such choice.
     """
-    folder = _joint_parser(settings)
-    if folder is None:
+    ref, lang = _joint_parser(settings)
+    if ref is None:
         return load_source(settings.parser, mode=_mode(settings)).fingerprint
-    return fingerprint_of_saved(folder, max_words=MAX_WORDS, decoding="dependencies")
+    asked = asked_precision(_head_of(ref), settings.precision)
+    options: dict[str, Any] = {"max_words": MAX_WORDS, "decoding": "dependencies"}
+    return fingerprint_of_saved(ref.folder, **options, lang=lang, precision=asked)
 
 
 def _mode(settings: AnnotationSettings) -> Mode:
     return "words" if settings.kind == "words" else "raw"
 
 
-def _joint_parser(settings: AnnotationSettings) -> Path | None:
-    """Return the folder of the corpus's joint parser; ``None`` for any other parse source."""
-    folder, has_arc_scores = None, False
-    if settings.parser in names_of("parser") or Path(settings.parser).is_dir():
-        folder = Path(resolve(settings.parser))
+def _head_of(ref: ModelRef) -> ParserHead:
+    return build(ParserHead, read_config(ref, task="parsing").head, where="head")
+
+
+def _joint_parser(settings: AnnotationSettings) -> tuple[ModelRef | None, str]:
+    """Return the corpus's joint parser and its language; ``None`` for any other parse source."""
+    ref, lang = find_parser(settings.parser)
+    has_arc_scores = False
+    if ref is not None:
         # A parser that was trained on phrases only has an arc scorer, but an untrained one.
-        head = build(ParserHead, read_config(folder, task="parsing").head, where="head")
-        has_arc_scores = head.views != "constituents"
+        has_arc_scores = _head_of(ref).views != "constituents"
+        codes = read_config(ref, task="parsing").labels.get(LABEL)
+        Languages.require(lang, ref.folder, None if codes is None else tuple(codes))
+    elif settings.precision is not None:
+        raise InputError(
+            f"--precision has no effect on --parser {settings.parser}, which is no parser of ours; "
+            f"omit it"
+        )
     if settings.confidence and not has_arc_scores:
         raise InputError(
             f"--confidence: {settings.parser} gives no probabilities of arcs; drop the option, or "
             f"use {DEFAULT_PARSER}"
         )
     is_stored = settings.parser.startswith(STORED)
-    if folder is None and settings.kind in ("lines", "words", "conllu") and not is_stored:
+    if ref is None and settings.kind in ("lines", "words", "conllu") and not is_stored:
         raise InputError(
             f"--parser {settings.parser}: only {', '.join(names_of('parser'))}, a parser's "
             f"folder, conllu:FILE or "
             f"parquet:FOLDER can annotate given sentences or words (--from {settings.kind})"
         )
-    return folder
+    return ref, lang

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.encoders.hub_options import NONE, HubOptions, take_hub_options
 from syntagma.encoders.named_models import names_of
-from syntagma.encoders.reference import ModelName, find_model
+from syntagma.encoders.reference import ModelName, ModelRef, find_model
 from syntagma.errors import InputError
 from syntagma.parse.languages import files_in
 from syntagma.parse.sources.adapters import SpacySource, StanzaSource
@@ -115,6 +115,21 @@ def read_language(name: str) -> tuple[str, str]:
     if found is None or kind in _KINDS or kind in PARSERS or Path(name).exists():
         return name, ""
     return found[1], found[2]
+
+
+def find_parser(name: str) -> tuple[ModelRef | None, str]:
+    """Look up a parser of this package by its name; nothing is loaded.
+
+    Args:
+        name: of any parse source, perhaps with a language, as in ``multilingual-parser:fr``.
+
+    Returns:
+        The parser, ``None`` for any other parse source; and the language, empty if none is named.
+    """
+    place, lang = read_language(name)
+    # A name with a colon is none of the hub, unless it is a path on Windows.
+    ref = find_model(place) if ":" not in place or Path(place).is_dir() else None
+    return (ref if ref is not None and ref.kind == "model" else None), lang
 
 
 def load_parser(name: ModelName, *, device: str = "cpu", **options: Any) -> JointParser:
