@@ -180,6 +180,42 @@ class TestKinds:
             item.parse.sentence.forms for item in found
         ]
 
+    def test_multi_word_tokens_are_those_of_the_treebank(self, tmp_path, tiny_parser):
+        path = tmp_path / "a.conllu"
+        blank = "\t".join("_" * 7)
+        lines = [
+            f"1-2\tMilas'lı\t{blank}\t_",  # One that does not follow the rules for English.
+            f"1\tMilas'\t{blank}\t_",
+            f"2\tlı\t{blank}\t_",
+            f"3\tkız\t{blank}\t_",
+            "",
+            f"1\tdo\t{blank}\tSpaceAfter=No",  # None, where they would find one.
+            f"2\tn't\t{blank}\t_",
+            "",
+            f"1-2\tdon't\t{blank}\t_",
+            f"1\tdo\t{blank}\t_",
+            f"2\tn't\t{blank}\t_",
+            "",
+        ]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        chosen = AnnotationSettings(kind="conllu", parser=tiny_parser)
+        annotate([str(path)], tmp_path / "out", chosen)
+        (shard,) = AnnotatedCorpus(tmp_path / "out").shards()
+        assert shard.multiword == [((0, 2),), (), None]
+        out = io.StringIO()
+        write_corpora([tmp_path / "out"], to="conllu", out=out)
+        again = list(parse_conllu(out.getvalue().splitlines()))
+        assert [[row[1] for row in sentence.rows if "-" in row[0]] for sentence in again] == [
+            ["Milas'lı"],
+            [],
+            ["don't"],
+        ]
+        # Only where it is needed, so that other files are as before.
+        path.write_text("\n".join(lines[-4:]) + "\n", encoding="utf-8")
+        annotate([str(path)], tmp_path / "plain", chosen)
+        (shard,) = AnnotatedCorpus(tmp_path / "plain").shards()
+        assert shard.multiword is None
+
     def test_a_byte_order_mark_is_not_part_of_a_record(self, tmp_path):
         for kind, text in (
             ("words", "It rains"),

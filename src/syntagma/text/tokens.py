@@ -29,9 +29,23 @@ def multiword_tokens(parse: Parse) -> Ranges:
             they are words with the same offsets (French *du* for *de* + *le*) and English
             contractions.
     """
+    known = parse.sentence.multiword
+    return _by_rule(parse) if known is None else known
+
+
+def unusual_tokens(parse: Parse) -> Ranges | None:
+    """Return the multi-word tokens that a sentence states, unless its words show the same ones.
+
+    Args:
+        parse: as for :func:`multiword_tokens`.
+    """
+    known = parse.sentence.multiword
+    return None if known is None or known == _by_rule(parse) else known
+
+
+def _by_rule(parse: Parse) -> Ranges:
+    """Return the multi-word tokens that can be read off the words of a sentence."""
     sentence = parse.sentence
-    if sentence.multiword is not None:
-        return sentence.multiword
     forms, starts, ends = sentence.forms, sentence.starts, sentence.ends
     found: list[tuple[int, int]] = []
     for second in range(1, len(forms)):

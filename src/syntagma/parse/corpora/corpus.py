@@ -198,9 +198,10 @@ def _sentences(shard: Shard, texts: Sequence[str]) -> Iterator[CorpusSentence]:
     stored_forms = shard.forms or [None] * len(shard)
     parts = shard.parts or [()] * len(shard)
     continues = shard.continues or [False] * len(shard)
+    multiword = shard.multiword or [None] * len(shard)
     places = shard.file.tolist(), shard.document.tolist()
-    rows = zip(*places, texts, stored_forms, parts, continues, strict=True)
-    for (file, document, text, stored, own_parts, goes_on), begin, end in zip(
+    rows = zip(*places, texts, stored_forms, parts, continues, multiword, strict=True)
+    for (file, document, text, stored, own_parts, continued, tokens), begin, end in zip(
         rows, bounds[:-1], bounds[1:], strict=True
     ):
         words = slice(begin, end)
@@ -210,7 +211,7 @@ def _sentences(shard: Shard, texts: Sequence[str]) -> Iterator[CorpusSentence]:
             for start, stop in zip(starts[words], ends[words], strict=True)
         )
         parse = Parse(
-            Sentence(forms, tuple(starts[words]), tuple(ends[words]), goes_on),
+            Sentence(forms, tuple(starts[words]), tuple(ends[words]), continued, tokens),
             tuple(heads[words]),
             relations=tuple(columns["relations"][words]),
             upos=tuple(columns["upos"][words]),

@@ -20,7 +20,10 @@ not spell their text (French *du*, which stands for *de* + *le*), the shard also
 ``forms``: the words of such a sentence, separated by tabs, and null for other sentences.  If a
 sentence was parsed in parts, the shard has the column ``parts``: the first word of each part, and
 null for other sentences.  If a sentence was cut, the shard has the column ``continues``: whether
-the next sentence continues each sentence.
+the next sentence continues each sentence.  If the multi-word tokens of a sentence are not those
+that :mod:`syntagma.text.tokens` reads off its words (Turkish *Milas'lı*), the shard has the column
+``multiword``: the first word of each token, from 0, and one after its last, in one list; null for
+other sentences.
 
 The numbers of a sentence's words are stored as the bytes of one binary value; ``types`` in the
 metadata says how wide the numbers are.  Parquet's own lists take five times as long to read and are
@@ -33,16 +36,20 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagma.batches import batched
 from syntagma.errors import DamagedFileError
 from syntagma.parse.columns import Labels
 from syntagma.parse.corpora.parquet import arrow
+from syntagma.parse.corpora.word_numbers import IntArray, narrow, offsets_of
 from syntagma.text.sentence import Parse
+from syntagma.text.tokens import Ranges, unusual_tokens
 
 SCHEMA_VERSION = 2
 METADATA = b"syntagma"
@@ -53,9 +60,8 @@ COMPRESSION_LEVEL = 9
 
 # Columns with few frequent values compress best with a dictionary, measured on Wikipedia.
 DICTIONARY_COLUMNS = ["file", "document", "sentence", "start"]
-INTEGER_TYPES = ("|u1", "|i1", "<u2", "<i2", "<i4")
-
-IntArray = NDArray[np.integer[Any]]
+LISTS = ("parts", "continues", "multiword")
+"""Columns that are no strings, which are stored in Arrow's own way."""
 
 
 class ShardWriter:
@@ -79,6 +85,7 @@ class ShardWriter:
         self.forms: list[str | None] = []
         self.parts: list[tuple[int, ...] | None] = []
         self.continues: list[bool] = []
+        self.multiword: list[list[int] | None] = []
         self.rows: dict[str, list[int]] = {
             name: [] for name in ("file", "document", "sentence", "start", "n_words")
         }
@@ -130,6 +137,8 @@ class ShardWriter:
                 self.texts.append(text[sentence.start : sentence.end])
                 is_spelled = all(text[start:end] == form for form, start, end in sentence.words)
                 self.forms.append(None if is_spelled else SEPARATOR.join(sentence.forms))
+                tokens = unusual_tokens(parse)
+                self.multiword.append(None if tokens is None else list(chain.from_iterable(tokens)))
 
     def write(self, path: Path, metadata: dict[str, Any]) -> None:
         """Write the shard; the same parses always result in the same bytes.
@@ -148,7 +157,7 @@ class ShardWriter:
         }
         types = {}
         for name, parts in self.words.items():
-            values = _narrow(np.concatenate(parts) if parts else np.zeros(0, np.int32))
+            values = narrow(np.concatenate(parts) if parts else np.zeros(0, np.int32))
             offsets = (bounds * values.itemsize).astype(np.int32)
             # Arrow's layout of a binary column: validity (no nulls here), offsets, data.
             buffers = [None, pa.py_buffer(offsets), pa.py_buffer(values)]
@@ -162,6 +171,8 @@ class ShardWriter:
             columns["parts"] = pa.array(self.parts, pa.list_(pa.int32()))
         if any(self.continues):
             columns["continues"] = pa.array(self.continues, pa.bool_())
+        if any(tokens is not None for tokens in self.multiword):
+            columns["multiword"] = pa.array(self.multiword, pa.list_(pa.int32()))
         described = {
             "schema": SCHEMA_VERSION,
             "types": types,
@@ -180,7 +191,7 @@ class ShardWriter:
             column_encoding={
                 name: "DELTA_LENGTH_BYTE_ARRAY"
                 for name in columns
-                if name not in (*DICTIONARY_COLUMNS, "parts", "continues")
+                if name not in (*DICTIONARY_COLUMNS, *LISTS)
             },
             write_statistics=["document"],
             row_group_size=max(1, len(self.rows["start"])),
@@ -215,6 +226,8 @@ class Shard:
             sentences, ``[n_sentences]``; ``None`` if there are no such sentences.
         continues: whether the next sentence continues each sentence, ``[n_sentences]``; ``None`` if
             there are no such sentences.
+        multiword: multi-word tokens of each sentence, ``None`` where they are those that can be
+            read off its words, ``[n_sentences]``; ``None`` if they are so in all sentences.
 
     Raises:
         DamagedFileError: the file is not a shard, is damaged, or has another schema version;
@@ -319,6 +332,16 @@ class Shard:
     def continues(self) -> Sequence[bool] | None:
         return self._optional("continues")
 
+    @cached_property
+    def multiword(self) -> Sequence[Ranges | None] | None:
+        bounds = self._optional("multiword")
+        if bounds is None:
+            return None
+        return [
+            None if own is None else tuple((first, end) for first, end in batched(own, 2))
+            for own in bounds
+        ]
+
     def _optional(self, name: str) -> list[Any] | None:
         """Read a column with a value for each sentence that not every shard has."""
         if name not in self._names:
@@ -335,7 +358,7 @@ class Shard:
     def _offsets(self) -> tuple[IntArray, IntArray]:
         bounds, gaps = self._word_column("gaps")
         lengths = self._word_column("lengths")[1]
-        return _offsets(gaps, lengths, bounds, self._sentence_column("start"))
+        return offsets_of(gaps, lengths, bounds, self._sentence_column("start"))
 
     def _column(self, name: str) -> Any:
         """Read one column as an Arrow array."""
@@ -372,28 +395,3 @@ class Shard:
             raise DamagedFileError(
                 f"{self.path}: damaged, or not a shard of an annotated corpus ({error})"
             ) from error
-
-
-def _offsets(
-    gaps: IntArray, lengths: IntArray, bounds: IntArray, first: IntArray
-) -> tuple[IntArray, IntArray]:
-    """Compute the character offsets of all words from gaps, lengths and sentence starts."""
-    if not len(gaps):
-        return gaps, lengths
-    # The running sum over a whole shard may overflow and wrap around.  That does no harm, because
-    # only differences within a record are used, and these fit.
-    ends = np.add(gaps, lengths, dtype=np.int32)
-    np.cumsum(ends, dtype=ends.dtype, out=ends)
-    before = np.where(bounds[:-1] > 0, ends[bounds[:-1] - 1], 0).astype(ends.dtype)
-    ends += np.repeat(first - before, np.diff(bounds))
-    return ends - lengths, ends
-
-
-def _narrow(values: IntArray) -> IntArray:
-    """Convert to the narrowest integer type that can hold all values."""
-    low, high = int(values.min(initial=0)), int(values.max(initial=0))
-    for name in INTEGER_TYPES:
-        limits = np.iinfo(name)
-        if limits.min <= low and high <= limits.max:
-            return values.astype(name)
-    raise ValueError(f"values from {low} to {high} do not fit into 32 bits")
