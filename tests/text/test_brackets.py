@@ -45,6 +45,11 @@ def test_traces_and_empty_phrases_are_dropped():
     assert len(parse_one("(TOP (NP (-NONE- *)))")) == 0
 
 
+def test_a_sentence_without_words_is_read_as_it_is_written():
+    assert format_brackets([], [], []) == "(TOP)"
+    assert len(parse_one("(TOP)")) == 0
+
+
 def test_trees_may_span_lines_and_share_lines():
     lines = ["(TOP (NP", "", "   (NN salt)))(TOP (NP (NN oil)))", "(TOP (NP (NN tar)))"]
     assert [tree.forms for tree in parse_brackets(lines)] == [("salt",), ("oil",), ("tar",)]
@@ -72,6 +77,11 @@ def test_deep_trees_need_no_recursion():
         ("(S (NN a b))", "word b (NN b)"),
         ("(S (NN a) b)", "word b (NN b)"),
         ("(S (NN a (NN b)))", "'NN a'"),
+        ("(S (NP (PRP We)) (VP (VBD saw) (the) (NN cat)))", "'(the)' NN the"),
+        ("(S (NN a) ())", "'()'"),
+        ("(S (NN a) (TOP))", "'(TOP)'"),
+        ("()", "'()'"),
+        ("(the)", "'(the)'"),
     ],
 )
 def test_invalid_trees_are_reported_with_their_line(line, message):

@@ -109,6 +109,19 @@ def test_brackets_and_trees_of_nltk(phrases):
     assert bracket.to_nltk().leaves() == ["-LRB-"]
 
 
+def test_any_word_is_a_leaf_of_a_tree_of_nltk():
+    pytest.importorskip("nltk")
+    forms = ["a", "\\", "b\\", "\\/", "\\)", "1 000"]
+    phrases = (Constituent("S", 0, 6), Constituent("NP", 0, 2), Constituent("X", 1, 2))
+    parse = Parse(
+        Sentence.from_words(forms), (0, 1, 1, 1, 1, 1), xpos=("X",) * 6, constituents=phrases
+    )
+    tree = parse.to_nltk()
+    assert tree.leaves() == ["a", "\\", "b\\", "\\/", "\\-RRB-", "1_000"]
+    (found,) = parse_brackets([" ".join(str(tree).split())])
+    assert (found.forms, found.constituents) == (tuple(tree.leaves()), phrases)
+
+
 def test_what_is_missing_is_named(ferry, phrases, monkeypatch):
     for export in (ferry.to_brackets, ferry.to_nltk):
         with pytest.raises(InputError, match=naming("phrases decoding='separate'")):

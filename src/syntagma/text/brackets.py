@@ -9,9 +9,10 @@ label only marks the top of a tree (``TOP``, ``ROOT``, ``S1`` or no label).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from syntagma.errors import InputError
 from syntagma.files import read_lines
@@ -103,8 +104,8 @@ def parse_brackets(lines: Iterable[str], *, name: str = "input") -> Iterator[Bra
         name: name of the source in error messages.
 
     Raises:
-        InputError: brackets are unbalanced, or a word is in an invalid position; the message names
-            the line.
+        InputError: brackets are unbalanced, a bracket is empty, or a word is in an invalid position
+            or has no tag; the message names the line.
     """
     draft: _Draft | None = None
     number = 0
@@ -149,6 +150,13 @@ def _add_token(draft: _Draft, token: str, before: str) -> str:
             if tag != TRACE:
                 draft.tags.append(tag)
                 draft.forms.append(form)
+        elif before != ")" and not (phrase == 0 and before in ROOTS):
+            # Nothing was opened in it: one with traces only ends in two brackets.
+            label = "" if before == "(" else before
+            return (
+                f"'({label})' has no word, or its word has no tag; write the tag before the word, "
+                f"as (NN {label or 'word'})"
+            )
         else:
             draft.phrases[phrase][2] = len(draft.forms)
     elif before == "(":
@@ -195,16 +203,57 @@ def format_brackets(
     '(TOP (S (PRP We) (VBP read)))'
     """
     parts = [f"({root}"]
+    for step in _steps(forms, tags, constituents):
+        if step is None:
+            parts.append(")")
+        elif isinstance(step, str):
+            parts.append(f" ({step}")
+        else:
+            parts.append(f" ({step[0]} {step[1]})")
+    return "".join(parts) + ")"
+
+
+def build_tree(
+    forms: Sequence[str],
+    tags: Sequence[str],
+    constituents: Sequence[Constituent],
+    node: Callable[[str, list[Any]], Any],
+) -> Any:
+    """Build the tree that :func:`format_brackets` writes, of nodes of another library.
+
+    Args:
+        forms: as for :func:`format_brackets`.
+        tags: as for :func:`format_brackets`.
+        constituents: as for :func:`format_brackets`.
+        node: returns a node with a label and children, a list to which more are appended.
+    """
+    open_nodes = [node("TOP", [])]
+    for step in _steps(forms, tags, constituents):
+        if step is None:
+            open_nodes.pop()
+        elif isinstance(step, str):
+            phrase = node(step, [])
+            open_nodes[-1].append(phrase)
+            open_nodes.append(phrase)
+        else:
+            tag, form = step
+            open_nodes[-1].append(node(tag, [form]))
+    return open_nodes[0]
+
+
+def _steps(
+    forms: Sequence[str], tags: Sequence[str], constituents: Sequence[Constituent]
+) -> Iterator[str | tuple[str, str] | None]:
+    """Walk through a tree: a label opens a phrase, tag and word are a leaf, ``None`` closes it."""
     open_until: list[int] = []
     following = iter(constituents)
     phrase = next(following, None)
     for position, (form, tag) in enumerate(zip(forms, tags, strict=True)):
         while phrase is not None and phrase.start == position:
-            parts.append(f" ({phrase.label}")
+            yield phrase.label
             open_until.append(phrase.end)
             phrase = next(following, None)
-        parts.append(f" ({_escape(tag)} {_escape(form)})")
+        yield _escape(tag), _escape(form)
         while open_until and open_until[-1] == position + 1:
             open_until.pop()
-            parts.append(")")
-    return "".join(parts) + ")"
+            yield None

@@ -253,12 +253,8 @@ class Parse:
         """
         from syntagma.text.brackets import format_brackets
 
-        if self.constituents is None:
-            raise InputError(
-                "to_brackets: this parse has no phrases; load the parser with "
-                "load_parser(…, decoding='separate'), or 'joint'"
-            )
-        return format_brackets(self.sentence.forms, self.xpos, self.constituents)
+        phrases = self._phrases("to_brackets")
+        return format_brackets(self.sentence.forms, self.xpos, phrases)
 
     def to_nltk(self) -> Any:
         """Return the phrases as an ``nltk.Tree``; brackets in words are escaped, as Penn's are.
@@ -267,9 +263,20 @@ class Parse:
             InputError: the parse has no phrases.
             MissingExtraError: NLTK is not installed.
         """
-        brackets = self.to_brackets()
+        from syntagma.text.brackets import build_tree
+
+        phrases = self._phrases("to_nltk")
         try:
             from nltk import Tree
         except ImportError as error:
             raise MissingExtraError("Parse.to_nltk", "nltk") from error
-        return Tree.fromstring(brackets)
+        # Not from a string: NLTK reads some backslashes in words as its own escapes.
+        return build_tree(self.sentence.forms, self.xpos, phrases, Tree)
+
+    def _phrases(self, wanted: str) -> tuple[Constituent, ...]:
+        if self.constituents is None:
+            raise InputError(
+                f"{wanted}: this parse has no phrases; load the parser with "
+                f"load_parser(…, decoding='separate'), or 'joint'"
+            )
+        return self.constituents
