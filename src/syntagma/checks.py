@@ -160,6 +160,22 @@ def require_count(value: Any, name: str) -> None:
         raise InputError(f"{name} must be a whole number of at least 1, got {value!r:.60}")
 
 
+def require_choice(value: Any, name: str, choices: Iterable[str]) -> None:
+    """Check that an argument is one of some names.
+
+    Args:
+        value: the value to check.
+        name: name of the argument, for the message.
+        choices: the names.
+
+    Raises:
+        InputError: it is none of them.
+    """
+    known = list(choices)
+    if value not in known:
+        raise InputError(f"{name}: expected {' or '.join(known)}, got {value!r:.60}")
+
+
 def require_number(value: Any, name: str) -> None:
     """Check that an argument is a real number; infinities are allowed.
 

@@ -120,11 +120,31 @@ def test_the_parser_of_a_saved_model_is_used(tiny_encoder, tmp_path):
         (FIRST, b"x", {}, "text list b'x'"),
         (FIRST, None, {"max_length": 2}, "max_length 2 160"),
         (FIRST, None, {"max_length": 10**6}, "max_length 2 160 1000000"),
+        (FIRST, None, {"max_length": "8"}, "max_length 2 160 '8'"),
     ],
 )
 def test_invalid_input_is_reported(tokenizer, texts, others, options, message):
     with pytest.raises(InputError, match=naming(message)):
         tokenizer(texts, others, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mode": "x"}, "mode raw words 'x'"),
+        ({"pieces": "x"}, "pieces share first_piece projection 'x'"),
+        ({"tags": "x"}, "tags penn upos 'x'"),
+    ],
+)
+def test_unknown_choices_are_reported(tokenizer, options, message):
+    with pytest.raises(InputError, match=naming(message)):
+        SyntaxTokenizer(tokenizer.tokenizer, load_source("linear"), **options)
+
+
+@pytest.mark.parametrize("name", ["linear", "conllu:none", "default-parser"])
+def test_a_source_in_an_unknown_mode_is_reported(name):
+    with pytest.raises(InputError, match=naming("mode raw words 'lines'")):
+        load_source(name, mode="lines")
 
 
 def test_the_rule_for_pieces_comes_from_the_guides(tiny_encoder):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import torch
 from torch import Tensor
 from transformers import BatchEncoding
 
+from syntagma.checks import is_count, require_choice
 from syntagma.encoders.default import DEFAULT, DEFAULT_PARSER
 from syntagma.encoders.hub_options import FIELDS, take_hub_options
 from syntagma.encoders.load import load_encoder_config, load_tokenizer, max_pieces
@@ -40,6 +41,9 @@ class SyntaxTokenizer:
         tags: the tag set whose ids the column ``tag`` has.
         cache: folder in which parses are cached; ``None`` for no cache.
         mode: ``raw`` for running text, ``words`` for texts that are tokenized already.
+
+    Raises:
+        InputError: the mode, the rule or the tag set is unknown.
     """
 
     def __init__(
@@ -53,6 +57,9 @@ class SyntaxTokenizer:
         cache: str | Path | None = None,
         mode: Mode = "raw",
     ) -> None:
+        require_choice(mode, "mode", get_args(Mode))
+        require_choice(pieces, "pieces", get_args(PieceMode))
+        require_choice(tags, "tags", get_args(TagSet))
         self.tags = tags
         self.tokenizer = tokenizer
         self.mode = mode
@@ -190,8 +197,8 @@ class SyntaxTokenizer:
 
         Raises:
             InputError: no text is given, the numbers of texts or parses differ, a parse does not
-                fit its text, ``max_length`` is too large or too small, or there is no such kind of
-                tensors.
+                fit its text, ``max_length`` is too large or too small or no whole number, or there
+                is no such kind of tensors.
         """
         if return_tensors not in ("pt", "np", None):
             raise InputError(f"return_tensors: expected pt, np or None, got {return_tensors!r}")
@@ -204,10 +211,12 @@ class SyntaxTokenizer:
                 f"expected as many second texts as first ones; got {len(firsts)} and {len(seconds)}"
             )
         longest, n_special = self._builder.longest, self._builder.n_special(2 if seconds else 1)
-        if max_length is not None and not n_special < max_length <= longest:
+        if max_length is not None and not (
+            is_count(max_length) and n_special < max_length <= longest
+        ):
             raise InputError(
-                f"max_length: expected more than {n_special} (special tokens) and at most "
-                f"{longest} (read by the encoder); got {max_length}"
+                f"max_length: expected a whole number over {n_special} (special tokens) and of at "
+                f"most {longest} (read by the encoder); got {max_length!r:.60}"
             )
         given = [
             *_given(firsts, parses, "parses"),

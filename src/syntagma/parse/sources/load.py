@@ -6,8 +6,9 @@ import difflib
 import functools
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
+from syntagma.checks import require_choice
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.encoders.hub_options import NONE, HubOptions, take_hub_options
 from syntagma.encoders.named_models import names_of
@@ -187,8 +188,9 @@ def load_source(
         options: how a parser is loaded from the hub.
 
     Raises:
-        InputError: the name is not that of a parse source.
+        InputError: the name is not that of a parse source, or the mode is unknown.
     """
+    require_choice(mode, "mode", get_args(Mode))
     kind, _, rest = name.partition(":")
     if kind == "conllu" and rest:
         return TreebankSource([rest] if Path(rest).is_file() else rest.split(","), mode=mode)
@@ -246,8 +248,10 @@ def as_source(
         options: how a parser is loaded from the hub, for names.
 
     Raises:
-        InputError: it is none of these, or heads will be read and it has tags only.
+        InputError: it is none of these, heads will be read and it has tags only, or the mode is
+            unknown.
     """
+    require_choice(mode, "mode", get_args(Mode))
     from syntagma.parse.parser import JointParser
 
     source: ParseSource

@@ -6,7 +6,9 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
+from syntagma.checks import require_choice
 from syntagma.encoders.default import sha256
 from syntagma.errors import InputError
 from syntagma.parse.sources.sentence_index import SentenceIndex
@@ -37,6 +39,7 @@ class StoredSource:
         fingerprint: str,
         mode: Mode = "raw",
     ) -> None:
+        require_choice(mode, "mode", get_args(Mode))
         self.name = name
         self.fingerprint = f"{fingerprint}{'' if mode == 'raw' else f':{mode}'}"
         self.mode = mode
