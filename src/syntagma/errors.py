@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import metadata
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Error numbers of a disk or quota that is full."""
 
 
 class SyntagmaError(Exception):

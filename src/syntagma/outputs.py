@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import math
 import os
@@ -19,7 +18,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from syntagma.drafts import drop_lock, new_draft
-from syntagma.errors import BusyError, DiskError, InputError
+from syntagma.errors import DISK_FULL, BusyError, DiskError, InputError
 from syntagma.files import STANDARD_OUTPUTS, split_pair
 
 ELSEWHERE = "give another path"
@@ -44,9 +43,15 @@ def disk_errors(path: Path, remedy: str = ELSEWHERE) -> Iterator[None]:
     except InputError:
         raise
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        remedy = f"free some space or {remedy}" if full else remedy
-        raise DiskError(_cannot_write(path, error.strerror or str(error), remedy)) from error
+        reason = error.strerror or str(error)
+        place = Path(error.filename) if isinstance(error.filename, str) else path
+        if error.errno in DISK_FULL:
+            remedy = f"free some space or {remedy}"
+        elif place.is_symlink() and not place.exists():
+            # "File exists" would be all that the system says.
+            reason = f"{place} is a link to {os.readlink(place)}, which does not exist"
+            remedy = f"create that folder or {remedy}"
+        raise DiskError(_cannot_write(path, reason, remedy)) from error
     except Exception as error:
         # torch and safetensors raise their own exception types when the disk is full; only the
         # message tells.

@@ -200,6 +200,38 @@ def test_a_closed_pipe_is_not_an_error(run, monkeypatch):
     assert (code, err) == (0, "")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("arguments", [("parse", "FILE", "--parser", "linear"), ("doctor",)])
+def test_a_full_disk_behind_standard_output_is_reported(run, arguments, tmp_path, monkeypatch):
+    (tmp_path / "text").write_text("Gulls cried.")
+    given = [tmp_path / "text" if argument == "FILE" else argument for argument in arguments]
+    monkeypatch.setattr("syntagma.cli.doctor.report", lambda *_, **__: "all is well")
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        code, _, err = run(*given)
+    assert code == 2
+    assert says(one_line(err), "output written No space left")
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (["text.txt"], "text.txt"),
+        (["--out", "zzz"], "--out"),
+        (["--workers", "0"], "--workers"),
+        (["--no-text"], "--text"),
+        (["--resume"], "--resume"),
+        (["--parser", "default-parser"], "--parser"),
+    ],
+)
+def test_verifying_a_corpus_takes_no_options_of_annotating(run, given, named, tmp_path):
+    code, out, err = run("annotate", "--check", tmp_path, *given)
+    assert (code, out) == (2, "")
+    assert says(one_line(err), f"{named} --check")
+    code, _, err = run("annotate", "--check", tmp_path, "--quiet", "--json", tmp_path / "a.json")
+    assert says(one_line(err), "no annotated corpus")
+
+
 def test_output_that_the_terminal_cannot_encode_is_not_an_error(run, config, tmp_path, monkeypatch):
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="latin-1"))

@@ -118,6 +118,13 @@ class TestErrors:
             annotate([source], folder, settings())
         assert contents(folder) == before
 
+    def test_a_link_to_nothing_is_named_as_the_cause(self, corpus, tmp_path):
+        source, _ = corpus
+        link = tmp_path / "link"
+        link.symlink_to(tmp_path / "gone")
+        with pytest.raises(InputError, match=naming(f"{link} link {tmp_path / 'gone'} folder")):
+            annotate([source], link, settings())
+
     def test_a_single_process_loads_the_parser_once(self, tmp_path, tiny_parser, monkeypatch):
         loaded = []
         load = ParserModel.load_saved.__func__

@@ -26,7 +26,7 @@ from syntagma.cli import (  # noqa: F401  (each adds its commands)
 from syntagma.cli.app import app
 from syntagma.cli.console import session
 from syntagma.cpu_threads import choose_threads
-from syntagma.errors import InputError
+from syntagma.errors import DISK_FULL, InputError
 
 __all__ = ["app", "main"]
 
@@ -87,6 +87,33 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run(arguments: list[str], debug: bool) -> int:
+    """Run a command, print all of its output, and return its exit code."""
+    code = _run_command(arguments, debug)
+    if sys.stdout is None or sys.stdout.closed:
+        return code
+    try:
+        # At exit, Python would report an error itself, in several lines.
+        sys.stdout.flush()
+    except OSError as error:
+        _leave_stdout()
+        # If the command has failed before, it has said why.
+        if code == OK and error.errno != errno.EPIPE:
+            code = _complain(error, debug, _cannot_print(error), INPUT_ERROR)
+    return code
+
+
+def _leave_stdout() -> None:
+    """Let everything else that is written to standard output go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _cannot_print(error: OSError) -> str:
+    what = f"{error.filename}: " if error.filename else "the output "
+    free = "free some space or " if error.errno in DISK_FULL else ""
+    return f"{what}cannot be written ({error.strerror or error}); {free}write it elsewhere"
+
+
+def _run_command(arguments: list[str], debug: bool) -> int:
     """Run a command and return its exit code."""
     try:
         if "torch" not in sys.modules:  # Otherwise, as in a notebook, it is too late.
@@ -99,7 +126,7 @@ def _run(arguments: list[str], debug: bool) -> int:
         # else that is written must go nowhere, or Python reports the closed pipe at exit.
         if not isinstance(error.__context__, BrokenPipeError):
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_stdout()
         code = OK
     except InputError as error:
         code = _complain(error, debug, str(error), INPUT_ERROR)
@@ -116,6 +143,8 @@ def _run(arguments: list[str], debug: bool) -> int:
             # A long text was given instead of a path.
             message = f"{error.filename!s:.60}…: expected the path of a file or folder"
             code = _complain(error, debug, message, INPUT_ERROR)
+        elif isinstance(error, OSError) and error.errno in (*DISK_FULL, errno.EIO):
+            code = _complain(error, debug, _cannot_print(error), INPUT_ERROR)
         elif hasattr(error, "format_message"):
             code = _complain(error, debug, error.format_message(), INPUT_ERROR)
         else:

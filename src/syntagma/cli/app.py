@@ -7,7 +7,7 @@ import logging
 import os
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -235,6 +235,23 @@ def refuse(flags: dict[str, bool], why: str) -> None:
     for flag, is_given in flags.items():
         if is_given:
             raise InputError(f"{flag} {why}")
+
+
+def given_options(ctx: typer.Context, *, besides: Collection[str]) -> dict[str, bool]:
+    """Return whether each option was given on the command line, for :func:`refuse`.
+
+    Args:
+        ctx: of the command.
+        besides: names of parameters of the command that are left out.
+    """
+    given = {}
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        # Typer bundles its own Click, whose constants cannot be imported from Click.
+        source = getattr(ctx.get_parameter_source(name), "name", "")
+        if name not in besides:
+            given[parameter.opts[0]] = source == "COMMANDLINE"
+    return given
 
 
 def print_utf8(*, even_to_terminal: bool = False) -> None:

@@ -18,6 +18,7 @@ from syntagma.cli.app import (
     choices,
     examples,
     file_place,
+    given_options,
     print_utf8,
     refuse,
     require_no_file,
@@ -203,6 +204,7 @@ def _check_cutting(lang: str, tokenizer: str, source: str) -> None:
     )
 )
 def annotate(
+    ctx: typer.Context,
     inputs: Annotated[
         list[str] | None,
         typer.Argument(help="Files (plain or .gz), quoted patterns, or - for standard input."),
@@ -247,6 +249,9 @@ def annotate(
     if check:
         from syntagma.cli.annotation import check_corpora
 
+        apart = ("inputs", "check", "json_file", "imports", "quiet", "verbose")
+        given = dict.fromkeys(inputs or (), True) | given_options(ctx, besides=apart)
+        refuse(given, "has no effect with --check FOLDER, which annotates nothing; omit it")
         n_sentences = check_corpora(check)
         show(f"{n_sentences} sentences verified")
         write_json_file(json_file, {"sentences": n_sentences})

