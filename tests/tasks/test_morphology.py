@@ -20,6 +20,7 @@ from syntagma.packing import pack
 from syntagma.parse.morphology import Lemmatizer, MorphologyLabels, PredictedMorphology
 from syntagma.parse.parser import JointParser
 from syntagma.parse.windows import score_in_windows
+from syntagma.tasks.parsing.labels import WordCodes, collect_labels
 from syntagma.tasks.parsing.task import ParsingTask
 from syntagma.tasks.parsing.treebanks import read_treebank
 from syntagma.text.conllu import TreebankSentence
@@ -218,6 +219,25 @@ def test_what_the_treebank_has_can_be_asked_for(data, tiny_encoder):
     bare = [replace(each, gold=replace(each.gold, morphology=None)) for each in examples]
     labels = ParsingTask.new(settings, bare).model.config.labels
     assert not {"feats", "lemmas", "lexicon"} & set(labels)
+
+
+def test_the_lemma_of_an_escape_is_that_of_what_it_stands_for():
+    forms = ("-LRB-", "(", "-LSB-", "Either\\/Or", "``", "Gulls")
+    labels = MorphologyLabels({"lemmas": ["lower|0-0+|0-0+"], "lexicon": []})
+    codes = np.zeros(len(forms), np.int64)
+    found = labels.of_codes(Sentence.from_words(forms), ("X",) * len(forms), None, codes)
+    assert found.lemmas == ("(", "(", "[", "either/or", '"', "gulls")
+    # Learned from the same words as it is applied to.
+    gold = Parse(
+        Sentence.from_words(["-LRB-"] * 6),
+        (0, 1, 1, 1, 1, 1),
+        upos=("PUNCT",) * 6,
+        morphology=Morphology(lemmas=("-lrb-",) * 6),
+    )
+    learned = collect_labels([gold], phrases=False, morphology=["lemmas"])
+    codes = WordCodes(learned).of(gold)["lemmas"]
+    written = MorphologyLabels(learned).of_codes(gold.sentence, gold.upos, None, codes)
+    assert written.lemmas == gold.lemmas
 
 
 def test_a_treebank_without_morphology_cannot_teach_it(data, tiny_encoder):
