@@ -94,6 +94,18 @@ def test_a_sentence_without_a_document_has_an_unknown_genre(treebank):
     assert genre_of(first) == "unknown"
 
 
+def test_a_document_without_an_id_is_not_that_before(treebank, tmp_path):
+    text = treebank.read_text()
+    second = [line for line in text.splitlines() if line.startswith("# newdoc")][1]
+    changed = tmp_path / "changed.conllu"
+    changed.write_text(text.replace(second, "# newdoc", 1))
+    before = [example.document for example in read_treebank(treebank)]
+    name = second.removeprefix("# newdoc id = ")
+    found = [example.document for example in read_treebank(changed)]
+    assert found == ["" if document == name else document for document in before]
+    assert "" in found
+
+
 def test_the_setting_does_not_apply_to_tasks_without_documents():
     class Example:
         pass

@@ -327,6 +327,8 @@ def test_invalid_trees_are_rejected_with_their_location(lines, message):
         ([row(1, "a"), row(2, "")], "bad.conllu line 2 2 form _"),
         ([row("1-2", " "), row(1, "a"), row(2, "b")], "bad.conllu line 1 1-2 form _"),
         ([row("²", "a")], "bad.conllu line 1 ² 3 3-4 3.1"),
+        ([row("1" * 5000, "a")], "bad.conllu line 1 3 3-4 3.1"),
+        ([row("1-" + "2" * 5000, "a")], "bad.conllu line 1 3 3-4 3.1"),
         ([row("1-2-3", "a")], "bad.conllu line 1 1-2-3 3 3-4 3.1"),
         ([row("2-1", "ab"), row(1, "a")], "bad.conllu line 1 2-1 1"),
         ([row(1, "a"), row(2, "b"), row("1-2", "ab")], "bad.conllu line 3 1-2 3"),

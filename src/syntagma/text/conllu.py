@@ -38,8 +38,11 @@ from syntagma.text.conllu_rows import (
 from syntagma.text.morphology import Morphology
 from syntagma.text.sentence import Parse, Sentence
 
-TOKEN = re.compile(r"([0-9]+)(?:-([0-9]+)|\.[0-9]+)?")
-"""Token ID of a word (``3``), a multi-word token (``3-4``) or an empty node (``5.1``)."""
+TOKEN = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})|\.[0-9]{1,9})?")
+"""Token ID of a word (``3``), a multi-word token (``3-4``) or an empty node (``5.1``).
+
+Python refuses to read numbers of thousands of digits, and no sentence has that many words.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +230,7 @@ def _head(row: Row, n_words: int, origin: str) -> int:
         head = -1
     if not 0 <= head <= n_words:
         raise InputError(
-            f"{origin}: word {row[ID]} {row[FORM]!r} has head {row[HEAD]!r}; "
+            f"{origin}: word {row[ID]} {row[FORM]!r} has head {row[HEAD]!r:.60}; "
             f"expected a number from 0 (root) to {n_words}"
         )
     return head
@@ -309,7 +312,7 @@ def parse_conllu(
         if token is None:
             raise InputError(
                 f"{name}, line {number}: expected a token ID such as 3, 3-4 or 3.1, "
-                f"got {columns[ID]!r}"
+                f"got {columns[ID]!r:.60}"
             )
         first, last = token.groups()
         if first == columns[ID]:

@@ -76,9 +76,9 @@ def read_treebank(path: str | Path, *, skip_bad: bool = False) -> list[TreeExamp
     bad = 0
     document, language = "", language_of_file(path)
     for number, example in enumerate(_examples(str(path)), start=1):
-        # The comment stands before the first sentence of a document only.
-        if example.rows is not None:
-            document = example.rows.comment("newdoc id") or document
+        # The comment stands before the first sentence of a document only, perhaps without an id.
+        if example.rows is not None and example.rows.starts_document:
+            document = example.rows.comment("newdoc id") or ""
         try:
             found = example.checked(number)
             examples.append(replace(found, document=document, language=language))
