@@ -208,8 +208,8 @@ def _joint_parser(settings: AnnotationSettings) -> tuple[ModelRef | None, str]:
         Languages.require(lang, ref.folder, None if codes is None else tuple(codes))
     elif settings.precision is not None:
         raise InputError(
-            f"--precision has no effect on --parser {settings.parser}, which is no parser of ours; "
-            f"omit it"
+            f"--precision has no effect on --parser {settings.parser}, which is not one of "
+            f"Syntagma's parsers; omit it"
         )
     if settings.confidence and not has_arc_scores:
         raise InputError(
