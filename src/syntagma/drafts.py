@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 
 LOCK = "-lock"
 _DRAFT = re.compile(rf"(\..*\.draft-[0-9a-f]{{12}})(?:{LOCK}|\..*)?", re.DOTALL)
+_UNLOCKED = re.compile(r"\..+\.[0-9a-f]{12}(?:\..*)?", re.DOTALL)
 _LONGEST = 40
 """Characters of the final name that the draft's name repeats; names may have 255 bytes."""
 _NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
@@ -70,6 +71,11 @@ def _claim(path: Path) -> tuple[Path, FileLock | None]:
             # By its name no process takes it for a draft, as none could tell that it is in use.
             return path.with_name(f".{path.name[:_LONGEST]}.{uuid4().hex[:12]}"), None
         return path.with_name(name), lock
+
+
+def is_draft(name: str) -> bool:
+    """Whether a file or folder has the name of a draft, or of the lock of one."""
+    return any(pattern.fullmatch(name) for pattern in (_DRAFT, _UNLOCKED))
 
 
 def remove_abandoned(folder: Path) -> None:

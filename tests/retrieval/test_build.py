@@ -203,6 +203,75 @@ def test_an_interrupted_build_goes_on(folder, tmp_path, read, monkeypatch, tiny_
     ]
 
 
+def test_an_interrupted_build_survives_a_call_with_nothing_to_read(
+    folder, tmp_path, read, monkeypatch
+):
+    monkeypatch.setattr(build, "BATCH_PASSAGES", 1)
+    out = tmp_path / "index"
+    with monkeypatch.context() as patch:
+        patch.setattr(build, "_write_generation", None)
+        with pytest.raises(TypeError):
+            make(folder, out)
+    parts = sorted(out.iterdir())
+    (tmp_path / "empty.txt").write_text("")
+    with pytest.raises(InputError, match=naming("nothing empty.txt")):
+        make(tmp_path / "empty.txt", out)
+    assert sorted(out.iterdir()) == parts
+    read.clear()
+    make(folder, out)
+    assert not read
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "part-1/a.txt",
+        "part-000001/a.txt",
+        "generation-000001/keep.bin/a.txt",
+        ".git/config",
+        ".env",
+        "part-000002",
+    ],
+)
+def test_folders_of_the_user_are_never_removed(folder, tmp_path, name):
+    out = tmp_path / "book"
+    kept = out / name
+    kept.parent.mkdir(parents=True)
+    kept.write_text("A chapter.")
+    for source in (folder, out, tmp_path / "book" / name):
+        with pytest.raises(InputError, match=naming(f"index empty {name.split('/')[0]} new")):
+            make(source, out)
+    assert kept.read_text() == "A chapter."
+
+
+def test_an_index_keeps_what_is_not_its_own(folder, tmp_path):
+    out = tmp_path / "index"
+    make(folder, out)
+    kept = [out / "part-1" / "a.txt", out / "part-000001" / "a.txt", out / "generation-2" / "a.txt"]
+    for path in kept:
+        path.parent.mkdir()
+        path.write_text("A chapter.")
+    elsewhere = shutil.copytree(out / "generation-000001", tmp_path / "elsewhere")
+    (out / "part-000009").symlink_to(elsewhere, target_is_directory=True)
+    change(folder / "ferry.txt", "Something else.")
+    make(folder, out)
+    assert all(path.is_file() for path in kept)
+    assert (out / "part-000009").is_symlink()
+    assert len(list(elsewhere.iterdir())) > 3
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_folder_is_removed_only_by_the_call_that_made_it(tmp_path, is_there):
+    out = tmp_path / "index"
+    if is_there:
+        out.mkdir()
+    (tmp_path / "empty.txt").write_text("")
+    with pytest.raises(InputError, match=naming("nothing")):
+        make(tmp_path / "empty.txt", out)
+    assert out.exists() == is_there
+    assert not is_there or not list(out.iterdir())
+
+
 def test_whoever_fails_while_writing_leaves_the_old_index(folder, tmp_path, monkeypatch):
     make(folder, tmp_path / "index")
     change(folder / "ferry.txt", "Something else.")

@@ -12,7 +12,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,6 @@ from syntagma.progress import progress_bar
 from syntagma.retrieval.bm25 import KeywordScorer
 from syntagma.retrieval.index_folder import (
     KEYWORDS,
-    PART,
     IndexSettings,
     IndexState,
     finish_part,
@@ -36,6 +35,7 @@ from syntagma.retrieval.index_folder import (
     next_generation,
     read_state,
     remove_others,
+    require_place,
     write_state,
 )
 from syntagma.retrieval.passages import Cut, cut
@@ -135,11 +135,12 @@ def build_index(
     """
     begun = time.monotonic()
     folder = Path(folder)
-    _require_place(folder)
+    require_place(folder)
     places = [Path(source).absolute() for source in sources]
     finder = TermFinder(settings.language)
     with hold_folder(folder), disk_errors(folder):
         files = list(find_documents(places, on_problem=on_problem))
+        is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         state = read_state(folder) if is_index(folder) else None
         before = Store(folder / state.generation) if state is not None else None
@@ -162,8 +163,10 @@ def build_index(
             if document.problem:
                 on_problem(document.problem)
         if not report.n_documents:
-            if state is None:
-                shutil.rmtree(folder, ignore_errors=True)
+            work.discard()
+            if is_new:
+                with suppress(OSError):
+                    folder.rmdir()
             raise InputError(
                 f"nothing to index: no document in {', '.join(map(str, places))} could be read; "
                 f"give files or folders with text, Markdown, HTML, docx or pdf"
@@ -179,21 +182,6 @@ def build_index(
         if state is None or not unchanged or replace(new, generation=state.generation) != state:
             _write_generation(folder, new, kept, finder)
     return replace(report, seconds=time.monotonic() - begun)
-
-
-def _require_place(folder: Path) -> None:
-    """Check that the folder is an index, or becomes one."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: is a file; name a new folder, or the folder of an index")
-    if folder.is_dir() and not is_index(folder):
-        # An interrupted first build leaves parts, but no index yet.
-        others = [
-            name for name in os.listdir(folder) if not name.startswith((".", PART, "generation-"))
-        ]
-        if others:
-            raise InputError(
-                f"{folder}: is not an index and not empty (it has {others[0]!r}); name a new folder"
-            )
 
 
 def _n_removed(before: Store | None, kept: Sequence[tuple[Store, StoredDocument]]) -> int:
@@ -230,6 +218,12 @@ class _Work:
         self.known = known
         self.on_problem = on_problem
         self.progress = progress
+        self._parts: list[Path] = []
+
+    def discard(self) -> None:
+        """Remove the parts that were written, which have nothing but problems."""
+        for part in self._parts:
+            shutil.rmtree(part, ignore_errors=True)
 
     def read(self, files: Iterable[FoundFile]) -> int:
         """Read documents, and return their number."""
@@ -265,7 +259,9 @@ class _Work:
                 except KeyboardInterrupt as error:
                     interrupted = error
             if n_documents:
-                self.known.add(finish_part(draft, self.folder, self.settings))
+                part = finish_part(draft, self.folder, self.settings)
+                self._parts.append(part.folder)
+                self.known.add(part)
         if interrupted is not None:
             raise interrupted
         return n_documents

@@ -10,24 +10,30 @@ folders ``part-N``, from which the next build goes on.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from syntagma.drafts import is_draft
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.files import read_json
 from syntagma.formats import check_format, stamp
 from syntagma.outputs import write_json
 from syntagma.retrieval.passages import MOST_WORDS
-from syntagma.retrieval.store import REMEDY, Store
+from syntagma.retrieval.store import FILES, REMEDY, Store
 
 INDEX = "index.json"
 FORMAT_VERSION = 1
 GENERATION, PART = "generation-", "part-"
 KEYWORDS = "keywords"
 """Folder of the keyword index inside a generation."""
+SETTINGS = "settings.json"
+"""File of a part that says with which settings it was built."""
+_OURS = re.compile(rf"(?:{PART}|{GENERATION})\d{{6,}}")
+_CONTENT = frozenset((*FILES, KEYWORDS, SETTINGS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,37 @@ class IndexState:
 def is_index(path: str | Path) -> bool:
     """Whether a path is the folder of an index."""
     return (Path(path) / INDEX).is_file()
+
+
+def require_place(folder: Path) -> None:
+    """Check that a folder is an index, or can become one.
+
+    Raises:
+        InputError: it is a file, or has what no build has written.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; name a new folder, or the folder of an index")
+    if not folder.is_dir() or is_index(folder):
+        return
+    # An interrupted first build leaves parts and drafts, but no index yet.
+    for path in sorted(folder.iterdir()):
+        if not _is_ours(path) and not is_draft(path.name):
+            raise InputError(
+                f"{folder}: is not an index and not empty (it has {path.name!r}); name a new folder"
+            )
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a folder is a part or a generation: its name alone may be that of a user's folder."""
+    if not _OURS.fullmatch(path.name) or path.is_symlink() or not path.is_dir():
+        return False
+    # A killed process may have removed some of the files.
+    return _CONTENT.issuperset(os.listdir(path))
+
+
+def _built(folder: Path, prefix: str) -> list[Path]:
+    """Return the parts or the generations in a folder, in order."""
+    return [path for path in sorted(folder.glob(f"{prefix}*")) if _is_ours(path)]
 
 
 def read_state(folder: Path) -> IndexState:
@@ -134,8 +171,8 @@ def finished_parts(folder: Path, settings: IndexSettings) -> Iterator[Store]:
         folder: of the index, held by the caller.
         settings: of the build.
     """
-    for path in sorted(folder.glob(f"{PART}*")):
-        about = path / "settings.json"
+    for path in _built(folder, PART):
+        about = path / SETTINGS
         try:
             if read_json(about) == asdict(settings):
                 yield Store(path)
@@ -153,7 +190,7 @@ def finish_part(draft: Path, folder: Path, settings: IndexSettings) -> Store:
         folder: of the index.
         settings: of the build.
     """
-    write_json(draft / "settings.json", asdict(settings))
+    write_json(draft / SETTINGS, asdict(settings))
     number = sum(1 for _ in folder.glob(f"{PART}*")) + 1
     while (place := folder / f"{PART}{number:06d}").exists():
         number += 1
@@ -166,6 +203,6 @@ def remove_others(folder: Path, generation: str) -> None:
 
     Whoever has one open keeps it: on Windows its files stay until the next build.
     """
-    for path in [*folder.glob(f"{PART}*"), *folder.glob(f"{GENERATION}*")]:
+    for path in [*_built(folder, PART), *_built(folder, GENERATION)]:
         if path.name != generation:
             shutil.rmtree(path, ignore_errors=True)

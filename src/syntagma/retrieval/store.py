@@ -36,8 +36,8 @@ COLUMNS = (
     "page",  # 0 without pages
 )
 REMEDY = "build the index again"
-_FILES = ("documents.jsonl", "text.bin", "headings.bin", "passages.npy", "vectors.npy")
-DOCUMENTS, TEXT, HEADINGS, PASSAGES, VECTORS = _FILES
+FILES = ("documents.jsonl", "text.bin", "headings.bin", "passages.npy", "vectors.npy")
+DOCUMENTS, TEXT, HEADINGS, PASSAGES, VECTORS = FILES
 
 
 @dataclass(frozen=True, slots=True)
