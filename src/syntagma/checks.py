@@ -146,18 +146,19 @@ def is_count(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def require_count(value: Any, name: str) -> None:
-    """Check that an argument is a whole number of at least 1.
+def require_count(value: Any, name: str, *, least: int = 1) -> None:
+    """Check that an argument is a whole number, and not too small.
 
     Args:
         value: the value to check.
         name: name of the argument, for the message.
+        least: the smallest number that is allowed.
 
     Raises:
-        InputError: it is not.
+        InputError: it is not a whole number, or is smaller.
     """
-    if not is_count(value) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, got {value!r:.60}")
+    if not is_count(value) or value < least:
+        raise InputError(f"{name}: expected a whole number of at least {least}, got {value!r:.60}")
 
 
 def require_choice(value: Any, name: str, choices: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 from syntagma.errors import BusyError, DamagedFileError, InputError
 from syntagma.extraction.worker import Extractor
 from syntagma.outputs import hold_folder
-from syntagma.retrieval import build
+from syntagma.retrieval import build, terms
 from syntagma.retrieval.index_folder import INDEX
 from syntagma.retrieval.passage_index import PassageIndex
 from tests.messages import naming, says
@@ -123,6 +123,25 @@ def test_moved_and_touched_documents_are_not_extracted_again(folder, tmp_path, r
     index = make(folder, tmp_path / "index")
     assert not read
     assert found_in(index, "When does the ferry leave?") == "boat.txt"
+
+
+def test_a_renamed_or_copied_document_has_the_title_of_its_name(folder, tmp_path, read):
+    page = "<title>Timetable</title><p>It leaves at noon.</p>"
+    (folder / "budget_2023.txt").write_text("Twelve pounds a month.")
+    (folder / "times.html").write_text(page)
+    make(folder, tmp_path / "index")
+    read.clear()
+    (folder / "budget_2023.txt").rename(folder / "lease_contract.txt")
+    shutil.copy(folder / "lease_contract.txt", folder / "rent.txt")
+    (folder / "times.html").rename(folder / "hours.html")
+    index = make(folder, tmp_path / "index")
+    assert not read
+    titles = {Path(document.path).name: document.title for document in index.documents}
+    assert titles["lease_contract.txt"] == "lease contract"
+    assert titles["rent.txt"] == "rent"
+    assert titles["hours.html"] == "Timetable"
+    assert found_in(index, "lease contract") == "lease_contract.txt"
+    assert not index.search(["budget"])[0][0].score
 
 
 def test_other_settings_read_everything_again(folder, tmp_path, read, tiny_encoder):
@@ -301,6 +320,40 @@ def test_places_and_sources_that_cannot_be_used(folder, tmp_path):
         make(folder, tmp_path / "index")
 
 
+@pytest.mark.parametrize("name", ["keywords", "keywords/vocab.index.json", "text.bin"])
+def test_an_index_without_one_of_its_files_is_reported(folder, tmp_path, name):
+    out = tmp_path / "index"
+    make(folder, out)
+    path = out / "generation-000001" / name
+    path.rename(tmp_path / "gone")
+    with pytest.raises(DamagedFileError, match=naming("build the index again")):
+        PassageIndex.open(out)
+
+
+def test_an_index_of_an_earlier_version_gets_new_keywords_only(folder, tmp_path, read, caplog):
+    out = tmp_path / "index"
+    (folder / "gang.txt").write_text("渡轮中午离开港口。")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(terms, "_words", lambda text: text.rstrip("。.?").split())
+        make(folder, out)
+    path = out / INDEX
+    values = json.loads(path.read_text())
+    values["settings"]["extraction"] = 1
+    path.write_text(json.dumps(values))
+    index = PassageIndex.open(out)
+    assert says(caplog.text, "index another version syntagma index --out")
+    assert not index.search(["港口"])[0][0].score
+    caplog.clear()
+    read.clear()
+    index = make(folder, out)
+    assert says(caplog.text, "index another version keywords")
+    assert not read
+    assert found_in(index, "港口在哪里？") == "gang.txt"
+    caplog.clear()
+    make(folder, out)
+    assert not caplog.text
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -336,8 +389,11 @@ def test_wrong_searches_are_refused(folder, tmp_path):
     for wrong in ("ferry", [""], [3], None):
         with pytest.raises(InputError):
             index.search(wrong)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=naming("top 0")):
-        index.search(["ferry"], top=0)
+    for top in (0, 2.5, "3", True, None):
+        with pytest.raises(InputError, match=naming(f"top whole 1 {top}")):
+            index.search(["ferry"], top=top)
+    with pytest.raises(InputError, match=naming("passage_words 20 20.5")):
+        make(folder, tmp_path / "index", passage_words=20.5)
     for wrong in ("9", "-1", "x"):
         with pytest.raises(InputError, match=naming("search")):
             index.passages([wrong])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,22 @@ def test_terms_are_stems_in_lower_case():
     assert TermFinder("none").terms("Ferries") == ["ferries"]
     with pytest.raises(InputError, match=naming("english latin")):
         TermFinder("latin")
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("渡轮 iPhone手机", ["渡", "轮", "渡轮", "iphone", "手", "机", "手机"]),
+        ("港", ["港"]),
+        ("ที่นี่", ["ที่", "นี่", "ที่นี่"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("Cafe\u0301s, CAFÉS", ["cafés", "cafés"]),
+        ("“It’s” naïve_3", ["it", "s", "naïve_3"]),
+        ("1\ufe0f\u20e3 ❤\ufe0f", ["1"]),
+    ],
+)
+def test_terms_of_other_scripts_and_spellings(text, terms):
+    assert TermFinder("none").terms(text) == [normalize("NFC", term) for term in terms]
 
 
 def test_keyword_scores_rank_shared_terms(keywords):

@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+from syntagma.checks import require_count
 from syntagma.encoders.default import DEFAULT_READER
 from syntagma.errors import InputError, MissingExtraError
 from syntagma.retrieval.retriever import Hit, Passage
@@ -154,8 +155,7 @@ class SyntagmaReader:
 
 
 def _positive(name: str, value: int) -> int:
-    if value < 1:
-        raise InputError(f"{name}: expected at least 1, got {value}")
+    require_count(value, name)
     return value
 
 

@@ -79,9 +79,9 @@ class KeywordScorer:
             MissingExtraError: a package is not installed.
         """
         package = _package()
-        if not any(folder.iterdir()):
-            return cls(None, finder, n_passages)
         try:
+            if not any(folder.iterdir()):
+                return cls(None, finder, n_passages)
             engine = package.BM25.load(folder, mmap=True, show_progress=False)
             found = int(engine.scores["num_docs"])
         except (OSError, EOFError, ValueError, KeyError, TypeError) as error:

@@ -8,6 +8,7 @@ where it stopped, and a killed one loses half a minute.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import shutil
 import time
@@ -49,6 +50,7 @@ PART_SECONDS = 30.0
 """Work that a killed build may lose."""
 
 Report = Callable[[str], None]
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,9 @@ def build_index(
         folder.mkdir(parents=True, exist_ok=True)
         state = read_state(folder) if is_index(folder) else None
         before = Store(folder / state.generation) if state is not None else None
-        is_same = state is not None and state.settings == settings
+        is_same = state is not None and state.settings.has_same_passages(settings)
+        if state is not None and state.settings.extraction != settings.extraction:
+            log.warning("%s: was built by another version; its keywords are found again", folder)
         known = _Known([before] if before is not None and is_same else [])
         for part in finished_parts(folder, settings):
             known.add(part)
@@ -293,8 +297,11 @@ class _Work:
                 record = replace(record, digest=_digest(file.path))
                 if (copy := self.known.find_copy(record.digest)) is not None:
                     store, other = copy
-                    document = Document(store.text(other), (), other.title)
-                    yield _Read(replace(record, title=other.title), document, store.cuts(other))
+                    title = other.title
+                    if title == _name_title(other.path):
+                        title = _name_title(file.path)
+                    document = Document(store.text(other), (), title)
+                    yield _Read(replace(record, title=title), document, store.cuts(other))
                     continue
                 document = extractor.extract(file.path)
             except (MissingExtraError, MemoryError):
@@ -305,9 +312,14 @@ class _Work:
             except InputError as error:
                 yield _Read(replace(record, problem=str(error)), None, [])
                 continue
-            title = document.title or " ".join(Path(file.path).stem.replace("_", " ").split())
+            title = document.title or _name_title(file.path)
             cuts = cut(document, most=self.settings.passage_words)
             yield _Read(replace(record, title=title), document, cuts)
+
+
+def _name_title(path: str) -> str:
+    """Return the title of a file that gives none: its name."""
+    return " ".join(Path(path).stem.replace("_", " ").split())
 
 
 def _digest(path: str) -> str:

@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ KEYWORDS = "keywords"
 """Folder of the keyword index inside a generation."""
 SETTINGS = "settings.json"
 """File of a part that says with which settings it was built."""
+EXTRACTION = 2
+"""With 1, a run of a script without spaces was one term, and combining marks ended words."""
 _OURS = re.compile(rf"(?:{PART}|{GENERATION})\d{{6,}}")
 _CONTENT = frozenset((*FILES, KEYWORDS, SETTINGS))
 
@@ -45,14 +47,21 @@ class IndexSettings:
         encoder_digest: identifies its weights.
         language: of the stems, see :class:`syntagma.retrieval.terms.TermFinder`.
         passage_words: the greatest number of words of a passage.
-        extraction: version of the code that extracts and cuts texts.
+        extraction: version of the code that extracts and cuts texts and finds their terms.
     """
 
     encoder: str = "default"
     encoder_digest: str = ""
     language: str = "english"
     passage_words: int = MOST_WORDS
-    extraction: int = 1
+    extraction: int = EXTRACTION
+
+    def has_same_passages(self, other: IndexSettings) -> bool:
+        """Whether passages and vectors are the same with other settings, if not the terms."""
+        if not {self.extraction, other.extraction} <= {1, EXTRACTION}:
+            return self == other
+        # These versions differ in the terms alone.
+        return replace(self, extraction=0) == replace(other, extraction=0)
 
 
 @dataclass(frozen=True, slots=True)

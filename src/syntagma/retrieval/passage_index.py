@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from syntagma.checks import require_several, require_text
+from syntagma.checks import require_count, require_several, require_text
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.retrieval.bm25 import KeywordScorer
 from syntagma.retrieval.build import BuildReport, build_index
-from syntagma.retrieval.index_folder import KEYWORDS, IndexSettings, IndexState, read_state
+from syntagma.retrieval.index_folder import (
+    EXTRACTION,
+    KEYWORDS,
+    IndexSettings,
+    IndexState,
+    read_state,
+)
 from syntagma.retrieval.passages import MOST_WORDS
 from syntagma.retrieval.ranking import Method, Ranker
 from syntagma.retrieval.retriever import Hit, Passage
 from syntagma.retrieval.store import REMEDY, Store, StoredDocument
 from syntagma.retrieval.terms import TermFinder
 from syntagma.retrieval.vectors import SentenceEncoder
+
+log = logging.getLogger(__name__)
 
 
 def print_problem(line: str) -> None:
@@ -95,8 +104,7 @@ class PassageIndex:
             raise InputError(
                 f"sources: expected a list of paths, got one; write [{str(sources)!r}]"
             )
-        if passage_words < 20:
-            raise InputError(f"passage_words: expected at least 20, got {passage_words}")
+        require_count(passage_words, "passage_words", least=20)
         name = "" if encoder == "none" else encoder
         vectors_by = SentenceEncoder(name, device=device) if name else None
         settings = IndexSettings(
@@ -132,6 +140,13 @@ class PassageIndex:
         """
         folder = Path(folder)
         state = read_state(folder)
+        if state.settings.extraction != EXTRACTION:
+            log.warning(
+                "%s: was built by another version, whose keywords differ in scripts without spaces "
+                "and with combining marks; bring it up to date: syntagma index SOURCE --out %s",
+                folder,
+                folder,
+            )
         while True:
             try:
                 store = Store(folder / state.generation)
@@ -186,16 +201,15 @@ class PassageIndex:
                 score from 0 to 1, or the sum of both.
 
         Raises:
-            InputError: the questions are one string, one of them is blank, or there is no such
-                kind of scores.
+            InputError: the questions are one string, one of them is blank, ``top`` is no whole
+                number of at least 1, or there is no such kind of scores.
         """
         if isinstance(questions, str):
             raise InputError("search: expected a list of questions, got one; write [question]")
         require_several(questions, "questions")
         for question in questions:
             require_text(question, "question")
-        if top < 1:
-            raise InputError(f"top: expected at least 1, got {top}")
+        require_count(top, "top")
         return [
             [Hit(str(number), float(score)) for number, score in zip(*found, strict=True)]
             for found in self._ranker.rank(questions, top=top, by=by)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.batches import batched
-from syntagma.checks import require_text
+from syntagma.checks import require_count, require_text
 from syntagma.encoders.default import DEFAULT_READER
 from syntagma.errors import InputError
 from syntagma.retrieval.passage_index import PassageIndex
@@ -111,8 +111,7 @@ class DocumentReader(OneOrMany):
     def __init__(
         self, retriever: Retriever, reader: OpenReader, *, top: int = READ_PASSAGES
     ) -> None:
-        if top < 1:
-            raise InputError(f"top: expected at least 1, got {top}")
+        require_count(top, "top")
         self.retriever = retriever
         self.reader = reader
         self.top = top

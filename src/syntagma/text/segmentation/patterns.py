@@ -10,8 +10,8 @@ import re
 import unicodedata
 
 
-def _marks() -> str:
-    """Return combining marks, joiners and variation selectors as the inside of a character class.
+def combining_marks() -> str:
+    """Return combining marks as the inside of a character class.
 
     ``\\w`` does not match them, but a word must not be split before a combining accent.
     """
@@ -22,11 +22,11 @@ def _marks() -> str:
                 ranges[-1][1] = code
             else:
                 ranges.append([code, code])
-    spelled = "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
-    return spelled + "\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\ufe20-\ufe2f"
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
 
 
-_MARK = f"[{_marks()}]"
+# With joiners and variation selectors.
+_MARK = f"[{combining_marks()}\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\ufe20-\ufe2f]"
 IDEOGRAPH = re.compile(
     f"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]{_MARK}*+|"
     "[\u3040-\u30ff\uff66-\uff9f\u3005]++"
