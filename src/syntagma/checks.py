@@ -146,8 +146,8 @@ def is_count(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def require_count(value: Any, name: str, *, least: int = 1) -> None:
-    """Check that an argument is a whole number, and not too small.
+def require_count(value: Any, name: str, *, least: int = 1) -> int:
+    """Return an argument, after checking that it is a whole number, and not too small.
 
     Args:
         value: the value to check.
@@ -159,6 +159,7 @@ def require_count(value: Any, name: str, *, least: int = 1) -> None:
     """
     if not is_count(value) or value < least:
         raise InputError(f"{name}: expected a whole number of at least {least}, got {value!r:.60}")
+    return int(value)
 
 
 def require_choice(value: Any, name: str, choices: Iterable[str]) -> None:

@@ -154,6 +154,19 @@ def test_the_page_of_an_answer_is_counted_from_that_of_its_document():
     assert answers(found, documents)[0].meta["answer_page_number"] == 5
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_pages_are_right_after_form_feeds_at_the_start(own):
+    whole = Document(content="\f\fAda Mensah built the ferry. It sailed.\fKofi Boateng steered it.")
+    splitter = SyntagmaSentenceSplitter(3) if own else DocumentSplitter("word", 50)
+    (split,) = splitter.run(documents=[whole])["documents"]
+    places = [split.content.index(name) for name in ("Ada", "Kofi")]
+    ada, kofi = span("Ada Mensah", places[0], 0.4), span("Kofi Boateng", places[1], 0.2)
+    found = decided("answer", 0.6, 0.1, candidates=(ada, kofi), spans=(ada,), start=ada.start,
+                    end=ada.end)  # fmt: skip
+    pages = [each.meta["answer_page_number"] for each in answers(found, [split]) if each.data]
+    assert pages == [3, 4]
+
+
 def test_scores_of_documents_are_passed_on_if_all_have_one():
     component = SyntagmaReader()
     component._reader = GivesAnswer(decided("answer", 0.6, 0.3))
@@ -229,6 +242,12 @@ def test_splits_are_sentences_and_know_their_pages():
     ]  # fmt: skip
     assert [each.meta["page_number"] for each in splits] == [1, 1, 2, 2]
     assert SyntagmaSentenceSplitter().run(documents=[Document(content=" ")]) == {"documents": []}
+
+
+@pytest.mark.parametrize("text", ["\u200b", "\ufeff", "\xad", "\u200b\n\u200b"])
+def test_a_text_of_zero_width_characters_is_one_split(text):
+    splits = SyntagmaSentenceSplitter(2, 1).run(documents=[Document(content=text)])["documents"]
+    assert [split.content for split in splits] == [text]
 
 
 def test_splits_are_described_as_haystack_describes_them():

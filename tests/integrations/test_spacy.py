@@ -12,13 +12,16 @@ import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from syntagma.encoders.default import find_default
 from syntagma.errors import InputError
+from syntagma.parse.languages import Languages
 from syntagma.parse.sources.controls import RandomTreeSource
 from syntagma.parse.sources.load import load_parser
 from syntagma.text.brackets import parse_brackets
+from syntagma.text.segmentation.segment import segment
 from syntagma.text.sentence import Sentence
 from tests.installed import install
 from tests.messages import naming
@@ -148,6 +151,24 @@ def test_sentence_starts_that_are_set_are_kept(nlp):
     ]
 
 
+class EndsEverywhere:
+    """Scores every gap between two words as the end of a sentence."""
+
+    doubt = 1e9
+
+    def __call__(self, forms, first_words, features, scores):
+        return np.ones_like(scores)
+
+
+def test_sentences_are_those_of_the_parser(nlp):
+    parser = nlp.get_pipe(NAME).parser
+    parser.languages = Languages({"en": None}).rescored_by(EndsEverywhere(), ["en"])
+    text = "Der Zug fuhr um 9.15 Uhr am 3. Mai ab. Niemand stieg aus."
+    expected = [text[p.sentence.start : p.sentence.end] for p in parser(text)]
+    assert len(expected) > len(segment(text))
+    assert [span.text for span in nlp(text).sents] == expected
+
+
 def test_sentences_are_right_whatever_arcs_cross():
     vocabulary = spacy.blank("en").vocab
     for seed in (4, 6):  # With these trees, spaCy alone finds other sentences.
@@ -249,6 +270,8 @@ def test_a_relative_folder_is_saved_from_another_directory(tmp_path, phrase_pars
     monkeypatch.chdir(tmp_path)
     pipeline.to_disk(tmp_path / "pipeline")
     assert (tmp_path / "pipeline" / NAME / "parser" / "config.json").is_file()
+    # There is no folder of this name here.
+    assert annotations(spacy.load(tmp_path / "pipeline")(TEXT)) == annotations(pipeline(TEXT))
 
 
 def test_a_missing_folder_is_reported_when_the_parser_is_needed(tmp_path):
@@ -256,12 +279,14 @@ def test_a_missing_folder_is_reported_when_the_parser_is_needed(tmp_path):
     pipeline.add_pipe(NAME, config={"parser": str(tmp_path / "gone")})
     with pytest.raises(InputError, match=naming("gone default-parser")):
         pipeline(TEXT)
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe(NAME, config={"parser": "defalt-parser"})
+    with pytest.raises(InputError, match=naming("defalt-parser default-parser")):
+        pipeline(TEXT)
 
 
 def test_what_cannot_be_loaded_is_refused_at_once(tiny_parser):
     pipeline = spacy.blank("en")
-    with pytest.raises(InputError, match=naming("defalt-parser default-parser")):
-        pipeline.add_pipe(NAME, config={"parser": "defalt-parser"})
     with pytest.raises(InputError, match=naming("separate phrases")):
         pipeline.add_pipe(NAME, config={"parser": tiny_parser, "decoding": "separate"})
     with pytest.raises(InputError, match=naming("cuda:9")):

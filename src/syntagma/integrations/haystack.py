@@ -78,7 +78,7 @@ class SyntagmaReader:
         self.model = str(model)
         self.parser = parser
         self.mode = require_mode(mode)
-        self.top_k = _positive("top_k", top_k)
+        self.top_k = require_count(top_k, "top_k")
         self.score_threshold = score_threshold
         self.no_answer = no_answer
         self.device = device
@@ -140,7 +140,7 @@ class SyntagmaReader:
         if not readable:
             return {"answers": []}
         found = self._reader.answer(query, _paragraphs(readable), mode=self.mode)
-        top = self.top_k if top_k is None else _positive("top_k", top_k)
+        top = self.top_k if top_k is None else require_count(top_k, "top_k")
         answers = list(_with_text(found, readable))[:top]
         if self.no_answer if no_answer is None else no_answer:
             meta = {"outcome": found.outcome}
@@ -152,11 +152,6 @@ class SyntagmaReader:
         if lowest is not None:
             answers = [each for each in answers if each.score >= lowest]
         return {"answers": answers}
-
-
-def _positive(name: str, value: int) -> int:
-    require_count(value, name)
-    return value
 
 
 def _paragraphs(documents: Sequence[Document]) -> list[Paragraph]:
@@ -207,6 +202,8 @@ def _answer(
     if is_shown and len(found.spans) > 1:
         meta["parts"] = [{"data": p.text, "start": p.start, "end": p.end} for p in found.spans]
     if isinstance(page := document.meta.get("page_number"), int):
+        # Where a split of ours begins with form feeds, its number is that of its first word.
+        page = 1 if document.meta.get("split_idx_start") == 0 else page
         meta["answer_page_number"] = page + document.content.count(PAGE_BREAK, 0, span.start)
     around = found.sentence if is_shown else None
     if around is not None and not around.start <= span.start < span.end <= around.end:
@@ -226,7 +223,9 @@ def _answer(
 
 @component
 class SyntagmaSentenceSplitter:
-    """Splits documents between sentences, with the splitter that the parsers use.
+    """Splits documents between sentences, with the splitter for English that ships.
+
+    Parsers ask their encoder where it is in doubt, so their sentences may differ.
 
     As with Haystack's ``DocumentSplitter``, the splits of a document hold all of its text: a split
     ends where the next one begins.
@@ -240,7 +239,7 @@ class SyntagmaSentenceSplitter:
     """
 
     def __init__(self, split_length: int = 1, split_overlap: int = 0) -> None:
-        self.split_length = _positive("split_length", split_length)
+        self.split_length = require_count(split_length, "split_length")
         if not 0 <= split_overlap < split_length:
             raise InputError(
                 f"split_overlap: expected at least 0 and less than split_length ({split_length}), "
@@ -291,7 +290,8 @@ class SyntagmaSentenceSplitter:
         return {"documents": splits}
 
     def _split(self, document: Document) -> list[Document]:
-        starts = [start for start, _ in split_sentences(document.content)]
+        # A text of zero-width characters alone has no sentence.
+        starts = [start for start, _ in split_sentences(document.content)] or [0]
         # White space before the first sentence belongs to it, any other to the sentence before.
         bounds = [0, *starts[1:], len(document.content)]
         step = self.split_length - self.split_overlap

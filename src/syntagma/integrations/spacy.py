@@ -163,8 +163,11 @@ class SyntagmaComponent(Pipe):
         A folder may be missing on the machine where a saved pipeline is loaded.  That pipeline has
         a copy of the parser, which :meth:`from_disk` reads after the component was made.
         """
-        name = self.cfg["parser"]
-        return len(Path(name).parts) > 1 and not Path(name).is_dir()
+        from syntagma.encoders.named_models import NAMED_MODELS
+        from syntagma.parse.sources.load import read_language
+
+        name, _ = read_language(self.cfg["parser"])
+        return name not in NAMED_MODELS and not Path(name).is_dir()
 
     @property
     def parser(self) -> JointParser:
@@ -224,7 +227,7 @@ class SyntagmaComponent(Pipe):
         from syntagma.integrations.spacy_docs import read_sentences, write_parses
 
         parser = self.parser
-        read: list[list[TokenSentence]] = list(map(read_sentences, docs))
+        read: list[list[TokenSentence]] = [read_sentences(doc, parser.languages) for doc in docs]
         parses = iter(parser.parse(part.sentence for parts in read for part in parts))
         phrases = parser.decoding != "dependencies"
         for doc, parts in zip(docs, read, strict=True):

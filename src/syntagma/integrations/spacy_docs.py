@@ -18,6 +18,7 @@ from spacy.parts_of_speech import IDS as POS_IDS
 from spacy.tokens import Doc, Span, SpanGroup
 
 from syntagma.errors import InputError
+from syntagma.parse.languages import Languages
 from syntagma.parse.sources.adapters import parse_of_span
 from syntagma.text.brackets import format_brackets
 from syntagma.text.segmentation.segment import segment
@@ -52,7 +53,7 @@ class TokenSentence(NamedTuple):
     sentence: Sentence
 
 
-def read_sentences(doc: Doc) -> list[TokenSentence]:
+def read_sentences(doc: Doc, languages: Languages | None = None) -> list[TokenSentence]:
     """Return the sentences of a document, with its tokens as words.
 
     A sentence starts where the document says so; where it says nothing, the sentence splitter
@@ -60,11 +61,12 @@ def read_sentences(doc: Doc) -> list[TokenSentence]:
 
     Args:
         doc: any document; nothing but its tokens is needed.
+        languages: those of a parser, whose splitters decide; by default that for English.
     """
     tokens = list(doc)
     texts = [token.text for token in tokens]
     starts = [token.idx for token in tokens]
-    first_tokens = np.flatnonzero(_sentence_starts(doc, starts)).tolist()
+    first_tokens = np.flatnonzero(_sentence_starts(doc, starts, languages)).tolist()
     sentences = []
     for start, end in pairwise([*first_tokens, len(tokens)]):
         words = [place for place in range(start, end) if texts[place].strip()]
@@ -77,13 +79,16 @@ def read_sentences(doc: Doc) -> list[TokenSentence]:
     return sentences
 
 
-def _sentence_starts(doc: Doc, offsets: Sequence[int]) -> NDArray[np.bool_]:
+def _sentence_starts(
+    doc: Doc, offsets: Sequence[int], languages: Languages | None
+) -> NDArray[np.bool_]:
     """Whether each token starts a sentence, ``[n_tokens]``."""
     # 1 for a start, -1 for none, 0 if the document does not say.
     marks = doc.to_array("SENT_START").view(np.int64)
     is_start: NDArray[np.bool_] = marks == 1
     if not marks[1:].all():
-        bounds = [sentence.start for sentence in segment(doc.text)]
+        segmenter = None if languages is None else languages.segmenter_for(doc.text)
+        bounds = [sentence.start for sentence in segment(doc.text, segmenter=segmenter)]
         # A token that contains a start, such as "end.Then", belongs to the sentence before.
         numbers = np.array([bisect_right(bounds, offset) for offset in offsets])
         # White space before the first word belongs to its sentence.
