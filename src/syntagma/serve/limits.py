@@ -20,8 +20,8 @@ class Limits:
         queue: the most jobs that wait for a worker.
         seconds: the longest time from the body of a request to its response; with streaming, to
             the next line.
-        read_seconds: the longest time that a client may take to send a request, and to take in a
-            piece of the response.
+        read_seconds: the longest time that a client may take to send a request, and the longest
+            time in which it takes in nothing of the response.
         batch_items: the most jobs in a batch.
         batch_characters: the most characters in a batch; one longer job is a batch by itself.
         batch_wait_ms: milliseconds that a job may wait for others to join its batch while a

@@ -50,9 +50,10 @@ def bind(host: str, port: int) -> socket.socket:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
         made.listen(BACKLOG)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or error
         raise MachineError(
-            f"--host {host} --port {port}: cannot be listened on ({error.strerror or error}); give "
+            f"--host {host} --port {port}: cannot be listened on ({why}); give "
             f"another --port, or the address of an interface of this machine as --host"
         ) from error
     return made
@@ -154,16 +155,20 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP on a connection that is closed if it sends no request, or only its beginning.
+    """HTTP on a connection that is closed if its client does nothing.
 
     uvicorn waits for the first request of a connection for ever, and for the rest of its headers.
+    It hands over each piece of a response as a whole, and even a connection that is being closed
+    keeps what its client has not taken in.
 
     Attributes:
-        read_seconds: the longest time from the beginning of a request to the end of its headers.
+        read_seconds: the longest time from the beginning of a request to the end of its headers,
+            and the longest time in which a client takes in nothing of a response.
     """
 
     read_seconds = 10.0
     _timer: asyncio.TimerHandle | None = None
+    _writing: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Start the clock."""
@@ -175,12 +180,31 @@ class PatientProtocol(H11Protocol):
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._stop_timer()
+            if self._writing is None:
+                self._watch_writing()
         elif self._timer is None:
             self._start_timer()
 
+    def pause_writing(self) -> None:
+        """Watch whether the client takes in what was sent: nothing is added until it has."""
+        super().pause_writing()
+        self._watch_writing()
+
+    def resume_writing(self) -> None:
+        """Measure anew: more may be sent."""
+        super().resume_writing()
+        self._watch_writing()
+
+    def on_response_complete(self) -> None:
+        """Watch whether the client takes in the rest."""
+        super().on_response_complete()
+        self._watch_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clock."""
+        """Stop the clocks."""
         self._stop_timer()
+        if self._writing is not None:
+            self._writing.cancel()
         super().connection_lost(exc)
 
     def _start_timer(self) -> None:
@@ -190,3 +214,30 @@ class PatientProtocol(H11Protocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    @property
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _watch_writing(self) -> None:
+        """Begin to wait for the client to take in a part of what was sent."""
+        if self._writing is not None:
+            self._writing.cancel()
+        closing = self.transport.is_closing()
+        # What may grow meanwhile says nothing about what the client has taken in.
+        grows = self._is_answering and not self.flow.write_paused and not closing
+        before = 0 if grows else self.transport.get_write_buffer_size()
+        if not before and not self._is_answering:
+            self._writing = None
+            return
+        self._writing = self.loop.call_later(
+            self.read_seconds, self._check_writing, before, self.cycle
+        )
+
+    def _check_writing(self, before: int, cycle: Any) -> None:
+        """Cut the connection if nothing was taken in; a new response may have been added to it."""
+        if before and self.cycle is cycle and self.transport.get_write_buffer_size() >= before:
+            self.transport.abort()
+        else:
+            self._writing = None
+            self._watch_writing()
