@@ -8,10 +8,13 @@ import threading
 
 import pytest
 
-from syntagma.errors import InputError
+from syntagma.cli.serve import _host_names
+from syntagma.errors import InputError, MachineError
+from syntagma.serve.addresses import read_host, read_origin
 from syntagma.serve.app import Access
 from syntagma.serve.keys import Keys, read_keys
 from syntagma.serve.limits import Limits
+from syntagma.serve.server import bind
 from tests.messages import naming, says
 
 KEY = "0123456789abcdef-and-more"
@@ -214,6 +217,64 @@ def test_a_server_answers_to_its_names_only(serving):
         assert client.get("/health", headers={"Host": host}).status_code == 200
     response = client.get("/health", headers={"Host": "rebound.example:8000"})
     refused(response, 421, "rebound.example --allowed-host")
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("Read.example.ORG", "read.example.org"),
+        ("bücher.example", "xn--bcher-kva.example"),
+        ("[::1]", "::1"),
+        ("FE80:0::1", "fe80::1"),
+        ("10.0.0.7", "10.0.0.7"),
+    ],
+)
+def test_a_server_answers_to_a_name_however_it_is_written(given, name):
+    assert read_host(given) == name
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["read.example.org:8000", "https://read.example.org", "read.example.org/", "[::1]:80", "*", ""],
+)
+def test_a_name_that_no_request_has_is_refused(given):
+    with pytest.raises(InputError, match=naming("--allowed-host read.example.org port")) as raised:
+        read_host(given)
+    assert repr(given) in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "origin"),
+    [
+        ("https://A.example/", "https://a.example"),
+        ("http://localhost:3000", "http://localhost:3000"),
+        ("https://a.example:443", "https://a.example"),
+        ("https://bücher.example:8443", "https://xn--bcher-kva.example:8443"),
+        ("http://[::1]:8000", "http://[::1]:8000"),
+        ("*", "*"),
+    ],
+)
+def test_a_site_is_named_as_browsers_do(given, origin):
+    assert read_origin(given) == origin
+
+
+@pytest.mark.parametrize("given", ["a.example", "https://a.example/page", "https://", "//a", ""])
+def test_a_site_that_no_browser_names_is_refused(given):
+    with pytest.raises(InputError, match=naming("--cors https://example.org")) as raised:
+        read_origin(given)
+    assert repr(given) in str(raised.value)
+
+
+def test_the_names_of_a_server_are_those_of_requests():
+    assert _host_names("127.0.0.1", ["Read.example.org"])[-1] == "read.example.org"
+    with pytest.raises(InputError):
+        _host_names("127.0.0.1", ["read.example.org:8000"])
+
+
+@pytest.mark.parametrize("host", ["a..b", "a" * 70 + ".example"])
+def test_a_host_that_is_no_name_is_refused(host):
+    with pytest.raises(MachineError, match=naming(f"--host {host} --port 8000")):
+        bind(host, 8000)
 
 
 def test_texts_are_not_logged_unless_asked(serving, caplog):

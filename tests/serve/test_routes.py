@@ -178,6 +178,44 @@ def test_one_wrong_input_does_not_spoil_the_requests_that_share_its_batch(servin
     assert says(refused.json()["detail"], "text mention")
 
 
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        ({"inputs": [INPUTS["pairs"], {"first": "A gull.", "second": 3}]}, "inputs.1"),
+        ({"inputs": [{"first": "A gull.", "second": 3}, INPUTS["pairs"]]}, "inputs.0"),
+        ({"input": {"first": "A gull.", "second": 3}}, "input"),
+    ],
+)
+def test_the_input_that_is_wrong_is_named_as_the_request_does(client, body, where):
+    response = client.post("/v1/predict/pairs", json=body)
+    assert response.status_code == 422
+    assert response.json()["detail"].startswith(f"{where}: ")
+
+
+def test_numbers_of_a_batch_are_not_shown(client):
+    rows = [INPUTS["spans"], INPUTS["spans"] | {"passage": " "}]
+    response = client.post("/v1/predict/spans", json={"inputs": rows})
+    assert response.json()["detail"].startswith("inputs.1: the passage is empty")
+    lines = client.post(
+        "/v1/predict/spans", json={"inputs": rows}, headers={"Accept": "application/x-ndjson"}
+    )
+    assert lines_of(lines)[1]["problem"]["detail"].startswith("the passage is empty")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [('"\\ud800"', "Unicode pair"), ("[" * 300 + "1" + "]" * 300, "levels 10")],
+    ids=["half", "deep"],
+)
+def test_inputs_that_no_model_can_read_are_refused(client, value, words):
+    good = '{"first": "A gull.", "second": "A bird."}'
+    content = f'{{"inputs": [{good}, {{"first": "A gull.", "second": {value}}}]}}'
+    headers = {"Content-Type": "application/json"}
+    response = client.post("/v1/predict/pairs", content=content, headers=headers)
+    assert response.status_code == 422, response.text
+    assert says(response.json()["detail"], f"inputs.1 {words}")
+
+
 def test_unknown_models_are_refused_with_those_that_are_served(client):
     for body in ({"text": TEXT, "model": "parsing"}, {"index": "../etc", "model": "spans"}):
         response = client.post("/v1/answer", json={"question": "Who?", **body})

@@ -11,6 +11,7 @@ import typer
 from syntagma.cli.app import Device, Imports, app, examples
 from syntagma.cli.console import is_quiet, warn
 from syntagma.errors import MissingExtraError
+from syntagma.serve.addresses import read_host, read_origin
 from syntagma.serve.limits import Limits
 
 DEFAULT = Limits()
@@ -151,7 +152,8 @@ def serve(
 
     plan = WorkerPlan(read_names(models or ()), device, precision, workers)
     keys = read_keys(api_keys)
-    access = Access(keys, _host_names(host, allowed_hosts or []), tuple(origins or ()), log_texts)
+    hosts = _host_names(host, allowed_hosts or [])
+    access = Access(keys, hosts, tuple(map(read_origin, origins or ())), log_texts)
     listening = bind(host, port)
     _start_log()
     if host not in LOOPBACK and not keys:
@@ -163,7 +165,7 @@ def _host_names(host: str, allowed: list[str]) -> tuple[str, ...]:
     """Return the names by which the server may be called; none if by any."""
     if host not in LOOPBACK and not allowed:
         return ()
-    return (*LOOPBACK, host.lower(), *(name.lower() for name in allowed))
+    return (*LOOPBACK, host.lower(), *map(read_host, allowed))
 
 
 def _start_log() -> None:

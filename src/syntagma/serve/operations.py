@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import re
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
@@ -40,6 +41,7 @@ log = logging.getLogger(__name__)
 
 KEPT_WORDS = 300_000
 """Words of recent texts whose parses, and whose sentences, are kept."""
+_FIRST = re.compile(r"\A(?:pair|question) 1: ")
 WARM_TEXT = "The ferry left at noon. Who missed it?"
 
 
@@ -91,7 +93,8 @@ class Operations:
                     outcome for each in payloads for outcome in self.run(operation, model, [each])
                 ]
             if isinstance(error, InputError):
-                return [Outcome("input", str(error))]
+                # It counts from 1 in a batch that clients do not see.
+                return [Outcome("input", _FIRST.sub("", str(error)))]
             # Messages of errors may quote texts, which must not get into a log.
             frame = traceback.extract_tb(error.__traceback__)[-1]
             log.error(

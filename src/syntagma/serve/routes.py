@@ -120,10 +120,13 @@ def _add_work(router: APIRouter, service: Service) -> None:
         inputs = body.all_inputs
         _require_few(service.limits, len(inputs), "inputs")
         jobs = [Job("predict", model.name, PredictPayload(each), _size_of(each)) for each in inputs]
-        for number, job in enumerate(jobs):
-            _require_short(service.limits.text_characters, job.size, f"inputs.{number}")
+        names = [f"inputs.{number}" for number in range(len(jobs))]
+        if body.input is not None:
+            names = ["input"]
+        for name_of_job, job in zip(names, jobs, strict=True):
+            _require_short(service.limits.text_characters, job.size, name_of_job)
         head = b'{"model": %s, "task": %s, "predictions": [' % (_str(name), _str(model.task))
-        return await _respond(service, request, jobs, head)
+        return await _respond(service, request, jobs, head, names)
 
 
 def _add_state(router: APIRouter, service: Service) -> None:
@@ -216,12 +219,16 @@ def _find_predictor(service: Service, name: str) -> NamedModel:
 
 
 async def _respond(
-    service: Service, request: Request, jobs: Sequence[Job], head: bytes
+    service: Service,
+    request: Request,
+    jobs: Sequence[Job],
+    head: bytes,
+    names: Sequence[str] = (),
 ) -> Response:
     """Run jobs; return their results in one object, or a line each as they are done."""
     if preferred(request.headers.get("accept", ""), [JSON, LINES]) == LINES:
         return StreamingResponse(_lines(service, jobs), media_type=LINES)
-    found = await service.run(jobs)
+    found = await service.run(jobs, names)
     return Response(head + b", ".join(found) + b"]}", media_type=JSON)
 
 

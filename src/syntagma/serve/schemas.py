@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StringConstraints,
+)
 from pydantic import model_validator as check_together
+from pydantic_core import PydanticCustomError
 
 FERRY = "Ada Mensah fitted a coal barge with an engine in 1921. It carried forty people."
 
 Text = Annotated[str, StringConstraints(strict=True, min_length=1, pattern=r"\S")]
 Name = Annotated[str, StringConstraints(strict=True, max_length=100)]
 Top = Annotated[StrictInt, Field(ge=1, le=50)]
+MOST_LEVELS = 10
+"""Nested lists and objects of an input; those of our tasks have three."""
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def _require_plain(value: Any) -> Any:
+    """Check what a model will read: no half characters, and no nesting without end."""
+    level = [value]
+    for _ in range(MOST_LEVELS):
+        if any(isinstance(each, str) and _HALF.search(each) for each in level):
+            raise PydanticCustomError("string_unicode", "half of a pair")
+        level = [
+            part
+            for each in level
+            if isinstance(each, dict | list)
+            for part in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return value
+    raise ValueError(f"expected at most {MOST_LEVELS} levels of lists and objects, got more")
+
+
+Input = Annotated[dict[str, Any], AfterValidator(_require_plain)]
 
 
 def _both(one: str, many: str, body: Any) -> list[Any]:
@@ -150,8 +183,8 @@ class PredictRequest(_Body):
         ],
         ("input", "inputs"),
     )
-    input: dict[str, Any] | None = Field(None, description="An input.")
-    inputs: Annotated[list[dict[str, Any]], Field(min_length=1)] | None = Field(
+    input: Input | None = Field(None, description="An input.")
+    inputs: Annotated[list[Input], Field(min_length=1)] | None = Field(
         None, description="Several inputs, instead of one."
     )
 

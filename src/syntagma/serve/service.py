@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.serve.batching import Batcher, Job
+from syntagma.serve.batching import Batcher, Job, Ticket
 from syntagma.serve.limits import Limits
 from syntagma.serve.metrics import Metrics
 from syntagma.serve.named_models import Kind, NamedModel, choose
@@ -93,8 +93,12 @@ class Service:
         except InputError as error:
             raise Problem(422, str(error), reason="model") from error
 
-    async def run(self, jobs: Sequence[Job]) -> list[Any]:
+    async def run(self, jobs: Sequence[Job], names: Sequence[str] = ()) -> list[Any]:
         """Do the jobs of a request, and return their results in order.
+
+        Args:
+            jobs: the jobs.
+            names: what the request calls each, to say which of them is wrong; by default nothing.
 
         Raises:
             Problem: the queue is full, the time is up, or a job failed.
@@ -102,7 +106,10 @@ class Service:
         tickets = self.batcher.submit(jobs)
         try:
             async with asyncio.timeout(self.limits.seconds):
-                return [await ticket.result for ticket in tickets]
+                return [
+                    await _result(ticket, names[number] if names else "")
+                    for number, ticket in enumerate(tickets)
+                ]
         except TimeoutError:
             raise self._too_late() from None
         finally:
@@ -172,6 +179,16 @@ class Service:
             f"application/x-ndjson, which is sent as it is done",
             reason="time",
         )
+
+
+async def _result(ticket: Ticket, name: str) -> Any:
+    """Wait for the result of a job; a problem with the job itself says which one it was."""
+    try:
+        return await ticket.result
+    except Problem as problem:
+        if not name or problem.status != 422:
+            raise
+        raise Problem(422, f"{name}: {problem.detail}", reason=problem.reason) from problem
 
 
 def _part(model: str, text: str, phrases: bool, lang: str, first: int) -> Job:
