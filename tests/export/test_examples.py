@@ -119,6 +119,41 @@ def test_its_trees_are_the_best_ones(example_parser):
             assert arcs[rows, found].sum() == pytest.approx(arcs[rows, wanted].sum())
 
 
+class Counting:
+    """A model that reads ten pieces, one for each letter, and knows how many it was given."""
+
+    def __init__(self):
+        self.lengths = []
+        self.config = {
+            "max_pieces": 10,
+            "sequence": {"one": {"special": [[0], [1]]}},
+            "labels": {"relations": ["root", "dep"], "upos": ["X"], "xpos": ["X"]},
+        }
+
+    def cut(self, text):
+        places = [place for place, letter in enumerate(text) if letter != " "]
+        return np.zeros(len(places), np.int64), np.array([(p, p + 1) for p in places], np.int64)
+
+    def run(self, inputs):
+        n_words = int(inputs["n_words"][0])
+        self.lengths.append(inputs["input_ids"].shape[1])
+        arcs = np.zeros((1, n_words, n_words + 1))
+        tags = np.zeros((1, n_words, 1))
+        return {"arcs": arcs, "relations": np.zeros((1, n_words, n_words + 1, 2)),
+                "upos": tags, "xpos": tags}  # fmt: skip
+
+
+def test_a_sentence_that_is_too_long_is_parsed_in_parts(example_parser):
+    model, text = Counting(), "a gull cried and no one heard it ever again"
+    found = example_parser.parse_text(model, text)
+    assert max(model.lengths) <= 10
+    assert [text[word.start : word.end] for part in found for word in part] == text.split()
+    assert all(sum(word.head == 0 for word in part) == 1 for part in found)
+    model = Counting()
+    assert len(example_parser.parse_text(model, "a gull")) == 1
+    assert model.lengths == [7]
+
+
 def test_its_word_shapes_are_those_of_the_package(example_parser):
     forms = ["the", "The", "THE", "T", "iPhone", "3", "B2", "don't", "...", "Été", "A.", "東京"]
     assert [example_parser.shape(form) for form in forms] == word_shapes(forms).tolist()
