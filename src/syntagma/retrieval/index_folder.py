@@ -110,8 +110,11 @@ def _is_ours(path: Path) -> bool:
     """Whether a folder is a part or a generation: its name alone may be that of a user's folder."""
     if not _OURS.fullmatch(path.name) or path.is_symlink() or not path.is_dir():
         return False
-    # A killed process may have removed some of the files.
-    return _CONTENT.issuperset(os.listdir(path))
+    try:
+        # A killed process may have removed some of the files.
+        return _CONTENT.issuperset(os.listdir(path))
+    except OSError:
+        return False
 
 
 def _built(folder: Path, prefix: str) -> list[Path]:
