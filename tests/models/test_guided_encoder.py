@@ -285,6 +285,8 @@ def test_a_layer_is_not_copied_from_an_encoder_without_sites():
     [
         ("sgnet", {}, "sgnet sg-net"),
         ("none", {"ancestor_atention": {}}, "ancestor_atention ancestor_attention"),
+        ("none", {"tree_bais": False}, "guides tree_bais tree_bias"),
+        ("sg-net", {"ancestor_atention": False}, "guides ancestor_atention ancestor_attention"),
         ("sg-net", {"ancestor_attention": {"alfa": 1}}, "guides.ancestor_attention alfa alpha"),
         ("sg-net", {"ancestor_attention": {"alpha": 2}}, "guides.ancestor_attention alpha 0 1 2.0"),
         (

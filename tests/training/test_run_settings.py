@@ -102,3 +102,18 @@ def test_integers_and_equal_floats_are_the_same_setting(tmp_path):
         found.append(comparable(load_experiment(path)))
     assert found[0] == found[1]
     assert found[0]["training.seed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("guides", "words"),
+    [
+        ({"tree_bais": False}, "guides tree_bais tree_bias"),
+        ({"tree_bias": 5}, "guides.tree_bias false 5"),
+    ],
+)
+def test_changes_to_the_guides_of_a_saved_model_are_checked_at_once(guides, words):
+    with pytest.raises(InputError, match=naming(words)):
+        experiment("pairs", "nowhere.jsonl", "no/encoder", preset="saved", guides=guides)
+    kept = {"tree_bias": False, "coattention": None, "tree_distance": {"alpha": 0.2}}
+    found = experiment("pairs", "nowhere.jsonl", "no/encoder", preset="saved", guides=kept)
+    assert found.guides == kept

@@ -157,6 +157,22 @@ def preset_on(preset: str, guides: GuideSettings, encoder: PretrainedConfig) -> 
     return suited
 
 
+def check_changes(guides: Mapping[str, Any]) -> None:
+    """Check changes of guides as far as that needs no other settings of them.
+
+    Args:
+        guides: changes by the name of the guide, as for :func:`change_guides`.
+
+    Raises:
+        InputError: a name is unknown, or what it stands for is no change.
+    """
+    for name, values in guides.items():
+        # Of guides that are removed too: a misspelt name would leave the guide in the model.
+        kind = GUIDES.find(name, where="guides").settings_class
+        if not (values is None or isinstance(values, (bool, Mapping, kind))):
+            raise InputError(f"guides.{name}: expected `key: value` lines or false, got {values!r}")
+
+
 def change_guides(before: Mapping[str, Any], guides: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings of guides with changes applied; other settings are kept.
 
@@ -170,6 +186,7 @@ def change_guides(before: Mapping[str, Any], guides: Mapping[str, Any]) -> dict[
     >>> change_guides({"coattention": {"integration": "average"}}, {"coattention": {"turns": 2}})
     {'coattention': CoAttention(kind='iterative', turns=2, integration='average')}
     """
+    check_changes(guides)
     merged = dict(before)
     for name, values in guides.items():
         if values is False:
@@ -178,8 +195,6 @@ def change_guides(before: Mapping[str, Any], guides: Mapping[str, Any]) -> dict[
             merged.setdefault(name, {})
         elif isinstance(values, Mapping):
             merged[name] = with_changes(merged.get(name, {}), values, where=f"guides.{name}")
-        elif name in GUIDES and isinstance(values, GUIDES[name].settings_class):
-            merged[name] = values
         else:
-            raise InputError(f"guides.{name}: expected `key: value` lines or false, got {values!r}")
+            merged[name] = values
     return read_guides(merged)

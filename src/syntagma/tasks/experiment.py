@@ -13,7 +13,7 @@ from syntagma.encoders.default import DEFAULT, SCRATCH
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.reference import ModelRef, find_model
 from syntagma.errors import InputError
-from syntagma.models.guides import GUIDES, PRESETS, read_guides, resolve_guides
+from syntagma.models.guides import GUIDES, PRESETS, check_changes, read_guides, resolve_guides
 from syntagma.settings import apply_overrides, build, flatten, load_yaml, to_dict
 from syntagma.tasks import find_task
 from syntagma.tasks.document_filter import DocumentFilter
@@ -218,6 +218,7 @@ class Experiment:
     def _read_guides(self) -> dict[str, Any]:
         if self.preset == SAVED:
             # They complete what the saved model says, which is read when training starts.
+            check_changes(self.guides)
             changed = {n: v for n, v in self.guides.items() if isinstance(v, Mapping)}
             read_guides(changed)
             return dict(self.guides)
