@@ -12,7 +12,7 @@ from syntagma.tasks.experiment import comparable, load_experiment
 from syntagma.tasks.new_model import new_model
 from syntagma.training.run import train
 from tests.builders import experiment, pairs, treebank
-from tests.messages import naming
+from tests.messages import naming, says
 
 
 def test_token_ids_of_the_tokenizer_cannot_be_set(tmp_path, tiny_encoder):
@@ -117,3 +117,23 @@ def test_changes_to_the_guides_of_a_saved_model_are_checked_at_once(guides, word
     kept = {"tree_bias": False, "coattention": None, "tree_distance": {"alpha": 0.2}}
     found = experiment("pairs", "nowhere.jsonl", "no/encoder", preset="saved", guides=kept)
     assert found.guides == kept
+
+
+def test_a_copy_that_was_asked_for_is_not_given_up(tmp_path, encoder_folders, caplog):
+    """The file of a run lists it even where it is only the preset's, and starts at random."""
+    data, encoder = pairs(tmp_path / "pairs.jsonl", copies=1), str(encoder_folders["modernbert"])
+    asked = {"ancestor_attention": {"initialise": "last_layer"}}
+    settings = experiment("pairs", data, encoder, preset="sg-net", guides=asked)
+    for one in (settings, settings.changed(parser="random")):
+        with pytest.raises(InputError, match=naming("guides.ancestor_attention.initialise=random")):
+            new_model(PairModel, one, labels={"labels": ["no", "yes"]})
+    assert not says(caplog.text, "guides.ancestor_attention.initialise")
+
+    run = RunFolder(tmp_path / "run")
+    run.begin(experiment("pairs", data, encoder, preset="sg-net"), resume=False)
+    recorded = load_experiment(run.experiment)
+    run.begin(recorded, resume=True)
+    assert recorded.guides["ancestor_attention"].initialise == "last_layer"
+    model = new_model(PairModel, recorded, labels={"labels": ["no", "yes"]})
+    assert model.config.guides["ancestor_attention"].initialise == "random"
+    assert says(caplog.text, "modernbert guides.ancestor_attention.initialise random")

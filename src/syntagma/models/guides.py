@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from syntagma.errors import InputError
@@ -131,17 +131,25 @@ def resolve_guides(
     return change_guides(PRESETS[preset], guides)
 
 
-def preset_on(preset: str, guides: GuideSettings, encoder: PretrainedConfig) -> dict[str, Any]:
+def preset_on(
+    preset: str, guides: GuideSettings, encoder: PretrainedConfig, *, asked: Collection[str] = ()
+) -> dict[str, Any]:
     """Return the settings of a preset's guides on an encoder, which may have no weights to copy.
 
     Args:
         preset: name of the preset that the settings come from.
         guides: settings of the guides.
         encoder: the encoder's configuration.
+        asked: guides whose copy the user asked for, which are not changed: if it is impossible,
+            that is an error of :meth:`Guide.start_from`.
     """
     suited = dict(guides)
     for name in PRESETS.get(preset, {}):
-        if name not in suited or not (copied := GUIDES[name].copies_pretrained(suited[name])):
+        if (
+            name not in suited
+            or name in asked
+            or not (copied := GUIDES[name].copies_pretrained(suited[name]))
+        ):
             continue
         suited[name] = GUIDES[name].without_copy(suited[name], encoder)
         if suited[name] != guides[name]:

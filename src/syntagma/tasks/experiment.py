@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from syntagma.encoders.default import DEFAULT, SCRATCH
 from syntagma.encoders.precision import Precision
@@ -200,6 +200,9 @@ class Experiment:
     parser: str = "default-parser"
     training: TrainingSettings = field(default_factory=TrainingSettings)
 
+    asked_copies: ClassVar[frozenset[str]] = frozenset()
+    """Guides of the preset whose copy of pretrained weights the user wrote down."""
+
     def __post_init__(self) -> None:
         for name in ("hidden_dropout", "attention_dropout"):
             value = getattr(self, name)
@@ -226,19 +229,27 @@ class Experiment:
             name: False for name in PRESETS.get(self.preset, {}) if self.guides.get(name) is False
         }
         guides = resolve_guides(self.preset, self.guides, others=[SAVED])
-        if self.encoder == SCRATCH:
+        asked = set()
+        for name in PRESETS[self.preset].keys() & guides.keys():
+            guide, given = GUIDES[name], self.guides.get(name)
+            if not (copied := guide.copies_pretrained(guides[name])):
+                continue
+            explicit = copied in given if isinstance(given, Mapping) else given not in (None, True)
             # A preset copies pretrained weights where there are some.  For other encoders this is
             # known when the model is built (syntagma.models.guides.preset_on).
-            for name in PRESETS[self.preset].keys() & guides.keys():
-                guide = GUIDES[name]
-                given = self.guides.get(name)
-                copied = guide.copies_pretrained(guides[name])
-                explicit = (
-                    copied in given if isinstance(given, Mapping) else given not in (None, True)
-                )
-                if copied and not explicit:
-                    guides[name] = guide.without_copy(guides[name], None)
+            if self.encoder == SCRATCH and not explicit:
+                guides[name] = guide.without_copy(guides[name], None)
+            # The file in a run folder lists all settings: it does not say which of them were given.
+            if explicit and isinstance(given, Mapping) and len(given) < len(fields(guides[name])):
+                asked.add(name)
+        _set(self, "asked_copies", frozenset(asked))
         return guides | removed
+
+    def changed(self, **values: Any) -> Experiment:
+        """Return the experiment with other values of some fields."""
+        other = replace(self, **values)
+        _set(other, "asked_copies", self.asked_copies)
+        return other
 
     @functools.cached_property
     def encoder_ref(self) -> ModelRef:

@@ -42,7 +42,8 @@ def new_model(
     if experiment.preset == SAVED:
         guides = change_guides(_saved_guides(experiment, ref), guides)
     elif any(PRESETS[experiment.preset].values()):
-        guides = preset_on(experiment.preset, guides, load_encoder_config(ref))
+        encoder, asked = load_encoder_config(ref), experiment.asked_copies
+        guides = preset_on(experiment.preset, guides, encoder, asked=asked)
     active = {name: settings for name, settings in guides.items() if settings is not False}
     model: Model = model_class.from_encoder(
         ref,

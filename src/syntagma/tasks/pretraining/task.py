@@ -175,7 +175,7 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
                     f"or annotate the corpus with it"
                 )
             # Models that are fine-tuned from this one should use the same parser by default.
-            experiment = replace(experiment, parser=name)
+            experiment = experiment.changed(parser=name)
         tokenizer = load_tokenizer(experiment.encoder_ref)
         if tokenizer.mask_token_id is None and experiment.head.mlm:
             raise InputError(
@@ -183,7 +183,7 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
                 f"a masked language model"
             )
         head = replace(experiment.head, mask_token_id=tokenizer.mask_token_id or 0)
-        model = new_model(PretrainingModel, replace(experiment, head=head))
+        model = new_model(PretrainingModel, experiment.changed(head=head))
         _check_guides(model)
         task = cls(model, tokenizer, precision=experiment.training.precision)
         task.text_encoder.check_length(model.head.max_length)
