@@ -276,6 +276,19 @@ def test_saving_and_loading_changes_nothing(tiny_encoder, tmp_path):
     new = GuidedEncoder.from_encoder(str(tmp_path), guides=guides)
     assert new.pretrained_keys >= {"ancestor_heads.gates", "ancestor_heads.as_head.weight"}
     assert new.learns_trees
+    same = {"ancestor_heads": {"attend_to": "ancestors", "layer": 2}}
+    assert (
+        "ancestor_heads.gates" in GuidedEncoder.from_encoder(tmp_path, guides=same).pretrained_keys
+    )
+    for changed, fewer, words in (
+        ({"attend_to": "children"}, None, "attend_to ancestors children"),
+        ({"attend_to": "ancestors", "layer": 1}, None, "layer 2 1"),
+        ({"attend_to": "ancestors"}, 1, "layer 2 1"),
+    ):
+        with pytest.raises(InputError, match=naming(f"guides.ancestor_heads.{words}")):
+            GuidedEncoder.from_encoder(
+                tmp_path, guides={"ancestor_heads": changed}, num_hidden_layers=fewer
+            )
 
 
 def test_an_experiment_learns_from_trees_and_its_model_needs_none(tiny_encoder, tmp_path):

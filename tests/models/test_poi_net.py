@@ -227,6 +227,16 @@ def test_no_tag_embedding_remains_in_the_encoder():
     assert not norm._forward_pre_hooks
 
 
+def test_a_trained_table_is_not_read_with_other_tags(tiny_encoder, tmp_path):
+    penn = {"pos_embedding": {"tags": "penn"}}
+    GuidedEncoder.from_encoder(tiny_encoder, guides=penn).save_pretrained(tmp_path)
+    for tags in ("penn", "auto"):
+        model = GuidedEncoder.from_encoder(tmp_path, guides={"pos_embedding": {"tags": tags}})
+        assert model.pretrained_keys == {"pos_embedding.table.weight"}
+    with pytest.raises(InputError, match=naming("guides.pos_embedding.tags penn upos")):
+        GuidedEncoder.from_encoder(tmp_path, guides={"pos_embedding": {"tags": "upos"}})
+
+
 def test_missing_tensors_are_reported():
     for guide, name in (("pos_embedding", "tag"), ("coattention", "domain")):
         batch = inputs()

@@ -205,7 +205,7 @@ def test_other_experiments_continue_from_the_model(pretrained, tmp_path):
     assert torch.equal(
         other.tree_distance.layers[0].own.weight, weights["tree_distance.layers.0.own.weight"]
     )
-    with pytest.raises(InputError, match=naming("guides.tree_distance.direction layers down up")):
+    with pytest.raises(InputError, match=naming("guides.tree_distance.direction down up")):
         PairModel.from_encoder(
             str(pretrained), task="pairs", guides={"tree_distance": {"direction": "up"}},
             labels=labels,

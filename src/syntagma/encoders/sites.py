@@ -273,6 +273,11 @@ def embedding_width(config: PretrainedConfig) -> int:
     return int(config.hidden_size)
 
 
+def n_layers_of(config: PretrainedConfig) -> int:
+    """Return the number of an encoder's different layers; ALBERT uses each several times."""
+    return int(getattr(config, "num_hidden_groups", None) or config.num_hidden_layers)
+
+
 def layers(encoder: nn.Module, sites: Sites) -> nn.ModuleList:
     """Return the encoder's layers in the order of their first use."""
     found = encoder.get_submodule(sites.layers)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 import torch
@@ -24,7 +24,7 @@ from torch.nn import functional as F
 from transformers import PretrainedConfig
 
 from syntagma.encoders.score_bias import heads_of, require_additive_mask
-from syntagma.encoders.sites import find_sites
+from syntagma.encoders.sites import find_sites, n_layers_of
 from syntagma.errors import InputError
 from syntagma.models.guide import ScoreGuide, Scores, Syntax
 from syntagma.syntax.ancestors import ancestor_mask
@@ -99,9 +99,11 @@ class TaughtHeads(ScoreGuide):
         """Build the guide for a layer of an encoder."""
         find_sites(encoder.model_type, purpose="guides.ancestor_heads")
         require_additive_mask(encoder, purpose="guides.ancestor_heads")
-        n_layers = getattr(encoder, "num_hidden_groups", None) or encoder.num_hidden_layers
-        of = heads_of(encoder)
-        layer, n_heads = settings.layer or n_layers // 2 + 1, settings.n_heads or max(1, of // 3)
+        settings = cls.on_encoder(settings, encoder)
+        layer, n_heads = settings.layer, settings.n_heads
+        assert layer is not None
+        assert n_heads is not None
+        n_layers, of = n_layers_of(encoder), heads_of(encoder)
         for name, value, most in (("layer", layer, n_layers), ("n_heads", n_heads, of)):
             if value > most:
                 raise InputError(
@@ -109,6 +111,18 @@ class TaughtHeads(ScoreGuide):
                     f"encoder has, got {value}"
                 )
         return cls(settings, layer=layer - 1, n_heads=n_heads, of=of, width=encoder.hidden_size)
+
+    @classmethod
+    def on_encoder(cls, settings: AncestorHeads, encoder: PretrainedConfig) -> AncestorHeads:
+        """Return settings with the layer and the number of heads."""
+        layer = settings.layer or n_layers_of(encoder) // 2 + 1
+        n_heads = settings.n_heads or max(1, heads_of(encoder) // 3)
+        return replace(settings, layer=layer, n_heads=n_heads)
+
+    def load_trained(self, weights: dict[str, Tensor], trained: AncestorHeads) -> None:
+        """Load trained heads; they attend in the same layer, and to the same words, as before."""
+        self.require_same(trained, "attend_to", "layer")
+        super().load_trained(weights, trained)
 
     @classmethod
     def pieces_of(cls, settings: AncestorHeads) -> PieceMode | None:

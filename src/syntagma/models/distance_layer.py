@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from transformers import PretrainedConfig
 from transformers.activations import ACT2FN
 
-from syntagma.encoders.sites import find_sites
+from syntagma.encoders.sites import find_sites, n_layers_of
 from syntagma.errors import InputError
 from syntagma.models.ancestor_attention import ACTIVATIONS
 from syntagma.models.guide import LayerGuide, Syntax
@@ -113,11 +113,13 @@ class DistanceLayers(LayerGuide):
         """Build as many distance layers as the encoder has layers."""
         # Fails for an encoder whose layers are unknown, before anything is built.
         find_sites(encoder.model_type, purpose="a guide before every layer")
-        n_layers = getattr(encoder, "num_hidden_groups", None) or encoder.num_hidden_layers
         named = (getattr(encoder, name, None) for name in ACTIVATIONS)
         activation = next((name for name in named if name), "gelu")
         return cls(
-            settings, n_layers=n_layers, width=encoder.hidden_size, activation=str(activation)
+            settings,
+            n_layers=n_layers_of(encoder),
+            width=encoder.hidden_size,
+            activation=str(activation),
         )
 
     @classmethod
@@ -137,16 +139,7 @@ class DistanceLayers(LayerGuide):
     @torch.no_grad()
     def load_trained(self, weights: dict[str, Tensor], trained: TreeDistance) -> None:
         """Load trained layers; α too, unless its initial value was changed."""
-        if trained.direction != self.settings.direction:
-            raise InputError(
-                f"guides.tree_distance.direction: expected {trained.direction!r}, with which the "
-                f"layers were trained, got {self.settings.direction!r}"
-            )
-        if trained.combination != self.settings.combination:
-            raise InputError(
-                f"guides.tree_distance.combination: expected {trained.combination!r}, with which "
-                f"the layers were trained, got {self.settings.combination!r}"
-            )
+        self.require_same(trained, "direction", "combination")
         super().load_trained(weights, trained)
         if trained.alpha != self.settings.alpha:
             self.reset()

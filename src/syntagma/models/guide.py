@@ -178,6 +178,16 @@ class Guide(nn.Module):
         return settings
 
     @classmethod
+    def on_encoder(cls, settings: Any, encoder: PretrainedConfig) -> Any:
+        """Return settings in which defaults that depend on the encoder are written out.
+
+        Args:
+            settings: settings of the guide.
+            encoder: the encoder's configuration.
+        """
+        return settings
+
+    @classmethod
     def learned_numbers(
         cls, settings: Any, weights: Mapping[str, Callable[[], list[float]]]
     ) -> dict[str, float]:
@@ -205,13 +215,31 @@ class Guide(nn.Module):
 
         Args:
             weights: weights by their names in the guide.
-            trained: settings that they were trained with.
+            trained: settings that they were trained with, as :meth:`on_encoder` returns them.
 
         Raises:
             InputError: with this guide's settings, the weights would have another meaning.
             RuntimeError: the shapes do not fit.
         """
         self.load_state_dict(weights)
+
+    def require_same(self, trained: Any, *names: str) -> None:
+        """Check settings that say what the weights mean, for :meth:`load_trained`.
+
+        Args:
+            trained: settings that the weights were trained with.
+            names: the settings that must be the same.
+
+        Raises:
+            InputError: one of them differs.
+        """
+        for name in names:
+            before, now = getattr(trained, name), getattr(self.settings, name)
+            if before != now:
+                raise InputError(
+                    f"guides.{self.name}.{name}: expected {before!r}, with which its weights were "
+                    f"trained, got {now!r}; set it to {before}, or start from another encoder"
+                )
 
     def reset(self) -> None:
         """Initialise weights that need other values than the encoder's initialisation gives."""

@@ -150,7 +150,7 @@ class GuidedEncoder(SyntagmaModel):
 
     def _take_guides(self, ref: ModelRef, weights: Mapping[str, Tensor]) -> None:
         """Load the weights of the guides that a saved model shares with this one."""
-        trained = read_guides(ref.settings["guides"])
+        trained, encoder = read_guides(ref.settings["guides"]), load_encoder_config(ref)
         for name in self.config.guides:
             own = {
                 key.removeprefix(f"{name}."): weight
@@ -161,7 +161,7 @@ class GuidedEncoder(SyntagmaModel):
             if not own or not isinstance(guide, Guide):
                 continue
             try:
-                guide.load_trained(own, trained[name])
+                guide.load_trained(own, guide.on_encoder(trained[name], encoder))
             except RuntimeError as error:
                 raise InputError(
                     f"guides.{name}: the trained weights in {ref.name} do not fit; use the "

@@ -56,6 +56,12 @@ class TagEmbedding(EmbeddingGuide):
         width = encoder.hidden_size if sites.widened else embedding_width(encoder)
         return cls(settings, width=width, deviation=getattr(encoder, "initializer_range", 0.02))
 
+    def load_trained(self, weights: dict[str, Tensor], trained: PosEmbedding) -> None:
+        """Load a trained table; another tag set would number its rows in another way."""
+        if "auto" not in (trained.tags, self.settings.tags):
+            self.require_same(trained, "tags")
+        super().load_trained(weights, trained)
+
     @torch.no_grad()
     def reset(self) -> None:
         """Initialise the table with zeros or at random."""

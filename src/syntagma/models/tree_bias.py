@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from transformers import PretrainedConfig
 
 from syntagma.encoders.score_bias import heads_of, require_additive_mask
-from syntagma.encoders.sites import find_sites
+from syntagma.encoders.sites import find_sites, n_layers_of
 from syntagma.models.guide import AttentionGuide, Pairs, Syntax
 from syntagma.syntax.pair_types import n_types, pair_types
 from syntagma.syntax.pieces import PieceMode
@@ -65,8 +65,7 @@ class TreeBiasTable(AttentionGuide):
         """Build the table for the layers and heads of an encoder."""
         find_sites(encoder.model_type, purpose="guides.tree_bias")
         require_additive_mask(encoder, purpose="guides.tree_bias")
-        n_layers = getattr(encoder, "num_hidden_groups", None) or encoder.num_hidden_layers
-        return cls(settings, n_layers=n_layers, n_heads=heads_of(encoder))
+        return cls(settings, n_layers=n_layers_of(encoder), n_heads=heads_of(encoder))
 
     @classmethod
     def columns_of(cls, settings: TreeBias) -> tuple[str, ...]:
