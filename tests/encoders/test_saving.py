@@ -6,8 +6,11 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from syntagma import GuidedEncoder
 from syntagma.encoders.config import read_config
+from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.saving import rebase, relative_base
 from tests.conftest import save_encoder
 
@@ -32,6 +35,27 @@ def test_a_model_reached_by_a_link_finds_its_base(tmp_path):
     assert GuidedEncoder.from_pretrained(tmp_path / "link").config.base == str(
         tmp_path / "disk" / "encoder"
     )
+
+
+@pytest.mark.parametrize("bits", [None, 8])
+def test_nothing_of_the_tokenizer_of_another_model_remains(bits, encoder_folders, tmp_path):
+    """The file that lists special tokens is one that the new tokenizer lacks."""
+    GuidedEncoder.from_encoder(encoder_folders["roberta"]).save_pretrained(tmp_path)
+    special = tmp_path / "special_tokens_map.json"
+    special.write_text('{"pad_token": "<pad>"}')
+    for name in ("added_tokens.json", special.name):
+        assert not (encoder_folders["bert"] / name).exists()
+    model = GuidedEncoder.from_encoder(encoder_folders["bert"])
+    model.save_pretrained(tmp_path, bits=bits)
+    assert not special.exists()
+    assert (tmp_path / "tokenizer.json").exists() == (bits is None)
+    assert load_tokenizer(tmp_path).pad_token == "[PAD]"
+    # Its own tokenizer is kept, which may have more pieces than that of its base.
+    load_tokenizer(tmp_path).save_pretrained(tmp_path)
+    model.save_pretrained(tmp_path, bits=8)
+    assert (tmp_path / "tokenizer.json").exists()
+    GuidedEncoder.from_pretrained(tmp_path).save_pretrained(tmp_path, bits=8)
+    assert (tmp_path / "tokenizer.json").exists()
 
 
 def test_a_folder_that_will_be_moved_or_was_copied_is_corrected(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import logging
-import shutil
 import warnings
 from collections.abc import Collection
 from functools import partial
@@ -33,7 +32,7 @@ from syntagma.encoders.saved import (
     saved_weights,
 )
 from syntagma.encoders.saved_config import read_encoder_config
-from syntagma.encoders.tokenizer_files import JSON_FILES, REMEDY, check_tokenizer_files
+from syntagma.encoders.tokenizer_files import REMEDY, check_tokenizer_files
 from syntagma.encoders.tokenizer_probe import problem_of, without_panics
 from syntagma.errors import DamagedFileError, InputError, MissingExtraError
 from syntagma.text.alignment import is_panic, require_offsets
@@ -316,27 +315,6 @@ def _read_tokenizer(ref: ModelRef, config: PretrainedConfig | None) -> Any:
         raise _explain(ref, error) from error
     require_offsets(tokenizer)
     return tokenizer
-
-
-def save_tokenizer(ref: ModelRef, folder: Path) -> None:
-    """Write the tokenizer of a model into another folder, so that the folder can be moved.
-
-    Args:
-        ref: an encoder, or a saved model.
-        folder: an existing folder; its own tokenizer, if it has one, is replaced.
-
-    Raises:
-        InputError: the model has no tokenizer.
-    """
-    for one in ref.chain:
-        if one.has_tokenizer and one.folder.resolve() == folder.resolve():
-            return
-        if one.has_tokenizer:
-            for name in JSON_FILES:
-                if (one.folder / name).is_file():
-                    shutil.copyfile(one.folder / name, folder / name)
-            return
-    load_tokenizer(ref).save_pretrained(folder)
 
 
 def _require_packages(ref: ModelRef, error: Exception) -> None:

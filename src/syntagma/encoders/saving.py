@@ -14,11 +14,12 @@ from torch import Tensor
 
 from syntagma.encoders import compact
 from syntagma.encoders.default import CONFIG, WEIGHTS, sha256
-from syntagma.encoders.load import encoder_weights, save_tokenizer
+from syntagma.encoders.load import encoder_weights, load_tokenizer
 from syntagma.encoders.model_card import README, CardSettings, read_card, write_card
 from syntagma.encoders.qa_models import weights_of
 from syntagma.encoders.reference import ModelRef, find_model, full_name
 from syntagma.encoders.saved_config import DIGEST, FORMAT, absolute_base, is_own
+from syntagma.encoders.tokenizer_files import JSON_FILES, remove_tokenizer
 from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.formats import stamp
@@ -81,6 +82,9 @@ def write_model(
         storage |= {"rank": rank} if rank else {}
     if bits is None and model.origin is not None:
         save_tokenizer(model.origin, folder)
+    elif bits is not None and _has_other_model(folder, model):
+        # The model is read with the tokenizer of its base, unless there is one beside it.
+        remove_tokenizer(folder)
     with write_file(folder / WEIGHTS) as draft:
         save_file(weights, draft, metadata={"format": "pt"})
     values = _portable(model.config, folder) | {
@@ -93,6 +97,43 @@ def write_model(
     # A fitted threshold may be infinite, which `write_json` would turn into null.
     write_text(folder / CONFIG, json.dumps(values, indent=2, default=str) + "\n")
     _write_card(model, folder, checked, is_new=card is not None)
+
+
+def save_tokenizer(ref: ModelRef, folder: Path) -> None:
+    """Write the tokenizer of a model into another folder, so that the folder can be moved.
+
+    Args:
+        ref: an encoder, or a saved model.
+        folder: an existing folder; its own tokenizer, if it has one, is replaced.
+
+    Raises:
+        InputError: the model has no tokenizer.
+    """
+    source = next((one.folder for one in ref.chain if one.has_tokenizer), None)
+    if source is None:
+        tokenizer = load_tokenizer(ref)
+        if not _is_of(folder, ref):
+            remove_tokenizer(folder)
+        tokenizer.save_pretrained(folder)
+    elif source.resolve() != folder.resolve():
+        remove_tokenizer(folder)
+        for name in JSON_FILES:
+            if (source / name).is_file():
+                shutil.copyfile(source / name, folder / name)
+
+
+def _is_of(folder: Path, ref: ModelRef) -> bool:
+    """Whether a folder is that of a model, or of one that it was built on."""
+    return any(one.folder.resolve() == folder.resolve() for one in ref.chain)
+
+
+def _has_other_model(folder: Path, model: Any) -> bool:
+    """Whether there is a model in a folder that has another base, and thus another tokenizer."""
+    path = folder / CONFIG
+    if not path.is_file() or (model.origin is not None and _is_of(folder, model.origin)):
+        return False
+    before = read_json(path, finite=False).get("base") if is_own(path) else None
+    return before is None or absolute_base(before, folder) != model.config.base
 
 
 def keep_stored(folder: Path, model: Any, like: ModelRef) -> None:

@@ -27,6 +27,18 @@ MAX_STEPS = 1000
 """The most steps of normalising and splitting a text; published tokenizers have about twenty."""
 
 
+def remove_tokenizer(folder: Path) -> None:
+    """Remove the tokenizer of a folder that is to get another one.
+
+    A file that only the old one has would change how the new one is read: what pads, for example.
+
+    Args:
+        folder: the model's folder.
+    """
+    for name in JSON_FILES:
+        (folder / name).unlink(missing_ok=True)
+
+
 def check_tokenizer_files(folder: Path) -> None:
     """Check the JSON files of a tokenizer, if there are any.
 
