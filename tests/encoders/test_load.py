@@ -12,7 +12,12 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from syntagma.encoders.config import SyntagmaConfig
-from syntagma.encoders.load import encoder_weights, load_encoder_config, load_tokenizer
+from syntagma.encoders.load import (
+    build_encoder,
+    encoder_weights,
+    load_encoder_config,
+    load_tokenizer,
+)
 from syntagma.encoders.reference import find_model
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.models.guided_encoder import GuidedEncoder
@@ -20,7 +25,7 @@ from syntagma.models.guides import resolve_guides
 from syntagma.syntax.tokenizer import SyntaxTokenizer
 from tests.conftest import save_encoder, tiny_config
 from tests.guided import batch, whole_batch
-from tests.messages import naming
+from tests.messages import naming, says
 
 WEIGHTS = "model.safetensors"
 
@@ -149,3 +154,37 @@ def test_a_folder_named_like_an_encoder_is_written_with_a_dot(tmp_path, monkeypa
     (tmp_path / "default" / "config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(InputError, match=naming("default ./default")):
         _ = find_model("default").settings
+
+
+READ_PADDING = {
+    "bert": ({}, False),
+    "convbert": ({}, False),
+    "convbert narrow": ({"embedding_size": 16, "conv_kernel_size": 5}, False),
+    "electra": ({}, False),
+    "mobilebert": ({"trigram_input": True}, False),
+    "mobilebert without trigrams": ({"trigram_input": False}, False),
+    "mpnet": ({}, False),
+    "nystromformer": ({"segment_means_seq_len": 64}, True),
+    "yoso": ({}, True),
+}
+"""Settings of encoders, and whether the states of a text depend on the padding after it."""
+
+
+@pytest.mark.parametrize("name", READ_PADDING)
+def test_encoders_whose_states_depend_on_padding_are_known(name, caplog):
+    settings, depends = READ_PADDING[name]
+    torch.manual_seed(0)
+    encoder = build_encoder(tiny_config(name.partition(" ")[0], **settings)).eval()
+    pieces = torch.randint(5, 90, (1, 9))
+    padded = torch.nn.functional.pad(pieces, (0, 7), value=1)
+    with torch.no_grad():
+        # After training, neither biases nor the vector of the padding piece are 0.
+        encoder.get_input_embeddings().weight[1].normal_()
+        for part, weight in encoder.named_parameters():
+            if part.endswith("bias"):
+                weight.normal_(std=0.1)
+        alone = encoder(input_ids=pieces, attention_mask=torch.ones_like(pieces))
+        beside = encoder(input_ids=padded, attention_mask=(padded != 1).long())
+    states, others = alone.last_hidden_state, beside.last_hidden_state[:, :9]
+    assert torch.allclose(states, others, atol=1e-5, rtol=1e-4) != depends
+    assert says(caplog.text, f"{name.partition(' ')[0]} padding batch") == depends

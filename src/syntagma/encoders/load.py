@@ -23,6 +23,7 @@ from transformers import (
 from syntagma.encoders import hub
 from syntagma.encoders.default import CONFIG, ENCODERS, TOKENIZER, how_to_get
 from syntagma.encoders.marian import MarianTokenizer, marian_files
+from syntagma.encoders.padding import hide_padding
 from syntagma.encoders.quiet import quiet
 from syntagma.encoders.reference import ModelName, ModelRef, find_model
 from syntagma.encoders.saved import (
@@ -145,7 +146,7 @@ def build_encoder(config: PretrainedConfig, auto: Any = AutoModel) -> nn.Module:
     config.return_dict, config.chunk_size_feed_forward = True, 0
     options = {"dtype": torch.float32, **_options(config, auto)}
     encoder: nn.Module = _trunk(auto.from_config(config, **options), auto)
-    if "attention_mask" not in inspect.signature(encoder.forward).parameters:
+    if not hide_padding(encoder):
         log.warning(
             "encoders of type %r read padding as text: the states of a text depend on the batch",
             config.model_type,
