@@ -119,6 +119,13 @@ def test_changes_to_the_guides_of_a_saved_model_are_checked_at_once(guides, word
     assert found.guides == kept
 
 
+def test_less_than_an_epoch_is_at_least_a_step(tmp_path, tiny_encoder):
+    data = pairs(tmp_path / "pairs.jsonl", copies=1)
+    training = {"num_train_epochs": 0.05, "eval_steps": 0.5}
+    train(experiment("pairs", data, tiny_encoder, training=training), tmp_path / "run")
+    assert {record["step"] for record in RunFolder(tmp_path / "run").records()} == {1}
+
+
 def test_a_copy_that_was_asked_for_is_not_given_up(tmp_path, encoder_folders, caplog):
     """The file of a run lists it even where it is only the preset's, and starts at random."""
     data, encoder = pairs(tmp_path / "pairs.jsonl", copies=1), str(encoder_folders["modernbert"])

@@ -116,7 +116,9 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         )
         settings = self.settings
         steps_per_epoch = -(-len(sampler) // settings.gradient_accumulation_steps)
-        n_steps = settings.max_steps or round(steps_per_epoch * settings.num_train_epochs)
+        n_steps = settings.max_steps or math.ceil(
+            steps_per_epoch * settings.num_train_epochs
+        )
         arguments.eval_steps = _eval_steps(settings, n_steps, default=steps_per_epoch)
         arguments.logging_steps = max(1, min(arguments.logging_steps, n_steps))
         return DataLoader(
@@ -357,4 +359,4 @@ def _eval_steps(settings: TrainingSettings, n_steps: int, *, default: int) -> in
     steps = settings.eval_steps
     if steps is None:
         return max(1, default)
-    return math.ceil(steps * n_steps) if steps < 1 else int(steps)
+    return max(1, math.ceil(steps * n_steps)) if steps < 1 else int(steps)
