@@ -245,6 +245,30 @@ def test_an_existing_empty_folder_stays_empty_if_training_cannot_start(
     assert (tmp_path / "run" / "metrics.json").is_file()
 
 
+def test_a_rejected_call_does_not_block_the_corrected_one(tmp_path, tiny_encoder, monkeypatch):
+    """Whether its error comes before the folder is written, or with the first batch."""
+    wrong = pair_settings(tmp_path, tiny_encoder, max_steps=2, alpha_learning_rate=1e-3)
+    with pytest.raises(InputError, match=naming("training.alpha_learning_rate 0.001")):
+        train(wrong, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    settings = pair_settings(tmp_path, tiny_encoder, max_steps=2)
+
+    def refuse(*_, **__):
+        raise InputError("a batch: expected pieces, got none")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(SyntagmaTrainer, "compute_loss", refuse)
+        with pytest.raises(InputError, match=naming("batch pieces")):
+            train(settings, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    train(settings, tmp_path / "run")
+    with monkeypatch.context() as failing:
+        failing.setattr(SyntagmaTrainer, "score_dev", refuse)
+        with pytest.raises(InputError, match=naming("batch pieces")):
+            train(settings, tmp_path / "trained")
+    assert RunFolder(tmp_path / "trained").state == "begun"
+
+
 def killed_at(step, settings, folder, monkeypatch):
     """Train until killed at a step, after its checkpoint was written."""
     mark_complete = RunFolder.mark_complete

@@ -147,8 +147,8 @@ class RunFolder:
     def take_back(self, *, keep_folder: bool) -> None:
         """Undo :meth:`begin`: remove its files, and the folder unless ``keep_folder``."""
         shutil.rmtree(self.checkpoints, ignore_errors=True)
-        self.experiment.unlink(missing_ok=True)
-        (self.path / RUN).unlink(missing_ok=True)
+        for path in (self.experiment, self.path / RUN, self.metrics):
+            path.unlink(missing_ok=True)
         if not keep_folder:
             self.path.rmdir()
 

@@ -7,7 +7,7 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +33,7 @@ from syntagma.training.kept_memory import kept_memory
 from syntagma.training.processes import is_first_process
 from syntagma.training.requirements import require_peft
 from syntagma.training.stream_loader import StreamLoader
-from syntagma.training.trainable import prepare_encoder
+from syntagma.training.trainable import parameter_groups, prepare_encoder
 from syntagma.training.trainer import SyntagmaTrainer
 
 if TYPE_CHECKING:
@@ -103,21 +103,18 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     if isinstance(texts, TextEncoder):
         texts.chooses_tags = True
     merge = prepare_encoder(task.model, settings)
+    parameter_groups(task.model, settings)  # Its error must come before the folder is written.
     arguments = training_arguments(run, settings, evaluates=bool(dev))
     task.model.to(arguments.device)
     with arguments.main_process_first(local=False):
         had_folder, is_new = run.path.exists(), run.state == "to do"
         if arguments.process_index == 0:
             run.begin(experiment, resume=resume, sources=task.sources(), data=data)
-    try:
+    began = run if is_new and arguments.process_index == 0 else None
+    with _taken_back(began, BaseException, keep_folder=had_folder):
         trainer = SyntagmaTrainer(
             task=task, settings=settings, arguments=arguments, train=examples, dev=dev, folder=run
         )
-    except BaseException:
-        # There is nothing to resume yet: do not leave a folder that blocks the corrected call.
-        if is_new and arguments.process_index == 0:
-            run.take_back(keep_folder=had_folder)
-        raise
     if arguments.process_index:
         # All processes initialise the same model from one seed, but need different dropout masks.
         torch.manual_seed(settings.seed + arguments.process_index)
@@ -127,7 +124,11 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     if checkpoint is not None and isinstance(trainer.loader, StreamLoader):
         trainer.loader.load(checkpoint)
     on_cpu = arguments.device.type == "cpu"
-    with _memory_errors(settings), kept_memory() if on_cpu else nullcontext() as give_back:
+    with (
+        _taken_back(began, InputError, keep_folder=had_folder, unless=_can_resume(trainer)),
+        _memory_errors(settings),
+        kept_memory() if on_cpu else nullcontext() as give_back,
+    ):
         trainer.train_from(checkpoint, after_step=give_back)
     if arguments.world_size > 1:
         atexit.register(_leave_group)
@@ -139,6 +140,35 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
     # Merging LoRA matrices changes results in the last bits, so predict again.
     predictions = trainer.best_predictions if settings.encoder != "lora" else None
     return _finish(trainer, predictions)
+
+
+@contextmanager
+def _taken_back(
+    run: RunFolder | None,
+    kind: type[BaseException],
+    *,
+    keep_folder: bool,
+    unless: Callable[[BaseException], bool] = lambda error: False,
+) -> Iterator[None]:
+    """Take a run folder back after an error, so that it does not block the corrected call.
+
+    Args:
+        run: the folder; ``None`` if this process did not begin it.
+        kind: the errors after which that is done.
+        keep_folder: as for :meth:`RunFolder.take_back`.
+        unless: whether there is something to resume after an error.
+    """
+    try:
+        yield
+    except kind as error:
+        if run is not None and not unless(error):
+            run.take_back(keep_folder=keep_folder)
+        raise
+
+
+def _can_resume(trainer: SyntagmaTrainer) -> Callable[[BaseException], bool]:
+    """Return whether a run can be resumed after an error: it has made a step, or ran into one."""
+    return lambda error: isinstance(error, TrainingError) or trainer.state.global_step > 0
 
 
 @contextmanager
