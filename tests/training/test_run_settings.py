@@ -8,9 +8,11 @@ from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.pair_model import PairModel
 from syntagma.runs.folder import RunFolder
-from syntagma.tasks.experiment import comparable, load_experiment
+from syntagma.settings import build
+from syntagma.tasks.experiment import TrainingSettings, comparable, load_experiment
 from syntagma.tasks.new_model import new_model
 from syntagma.training.run import train
+from syntagma.training.trainable import warn_of_unused
 from tests.builders import experiment, pairs, treebank
 from tests.messages import naming, says
 
@@ -124,6 +126,28 @@ def test_less_than_an_epoch_is_at_least_a_step(tmp_path, tiny_encoder):
     training = {"num_train_epochs": 0.05, "eval_steps": 0.5}
     train(experiment("pairs", data, tiny_encoder, training=training), tmp_path / "run")
     assert {record["step"] for record in RunFolder(tmp_path / "run").records()} == {1}
+
+
+@pytest.mark.parametrize(
+    ("training", "guides", "evaluates", "words"),
+    [
+        ({"guide_learning_rate": 1e-3}, {}, True, "training.guide_learning_rate 0.001 guide"),
+        ({"guide_learning_rate": 1e-3}, {"tree_distance": {}}, True, ""),
+        ({"lora_rank": 3}, {}, True, "training.lora_rank 3 full"),
+        ({"early_stopping_patience": 2}, {}, False, "training.early_stopping_patience 2 data.dev"),
+        ({"eval_steps": 5}, {}, False, "training.eval_steps 5 data.dev"),
+        ({"early_stopping_patience": 2, "eval_steps": 5}, {}, True, ""),
+        ({}, {}, False, ""),
+    ],
+)
+def test_settings_without_an_effect_are_named(
+    training, guides, evaluates, words, tiny_encoder, caplog
+):
+    settings = build(TrainingSettings, training)
+    model = PairModel.from_encoder(tiny_encoder, guides=guides, labels={"labels": ["no", "yes"]})
+    warn_of_unused(model, settings, evaluates=evaluates)
+    assert len(caplog.records) == bool(words)
+    assert says(caplog.text, words)
 
 
 def test_a_copy_that_was_asked_for_is_not_given_up(tmp_path, encoder_folders, caplog):

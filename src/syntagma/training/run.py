@@ -33,7 +33,7 @@ from syntagma.training.kept_memory import kept_memory
 from syntagma.training.processes import is_first_process
 from syntagma.training.requirements import require_peft
 from syntagma.training.stream_loader import StreamLoader
-from syntagma.training.trainable import parameter_groups, prepare_encoder
+from syntagma.training.trainable import parameter_groups, prepare_encoder, warn_of_unused
 from syntagma.training.trainer import SyntagmaTrainer
 
 if TYPE_CHECKING:
@@ -104,6 +104,8 @@ def _train(experiment: Experiment, run: RunFolder, *, resume: bool) -> dict[str,
         texts.chooses_tags = True
     merge = prepare_encoder(task.model, settings)
     parameter_groups(task.model, settings)  # Its error must come before the folder is written.
+    if is_first_process():
+        warn_of_unused(task.model, settings, evaluates=bool(dev))
     arguments = training_arguments(run, settings, evaluates=bool(dev))
     task.model.to(arguments.device)
     with arguments.main_process_first(local=False):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import logging
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from torch import nn
@@ -14,6 +15,8 @@ from syntagma.errors import InputError
 from syntagma.models.guides import GUIDES
 from syntagma.tasks.experiment import TrainingSettings
 from syntagma.training.requirements import require_peft
+
+log = logging.getLogger(__name__)
 
 
 def prepare_encoder(model: SyntagmaModel, settings: TrainingSettings) -> Callable[[], None]:
@@ -80,7 +83,6 @@ def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[
     Raises:
         InputError: there is a rate for α, and the model trains none.
     """
-    pretrained: Collection[str] = getattr(model, "pretrained_keys", ())
     head_rate = settings.head_learning_rate or settings.learning_rate
     rates = {"pretrained": settings.learning_rate, "head": head_rate}
     if settings.guide_learning_rate is not None:
@@ -88,18 +90,9 @@ def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[
     if settings.alpha_learning_rate is not None:
         rates["alpha"] = settings.alpha_learning_rate
 
-    def rate_of(name: str) -> str:
-        module, _, inner = name.partition(".")
-        if "alpha" in rates and module in GUIDES and inner in GUIDES[module].shares:
-            return "alpha"
-        if module == "encoder" or name in pretrained:
-            return "pretrained"
-        return "guide" if "guide" in rates and module in GUIDES else "head"
-
     groups: dict[tuple[str, bool], list[nn.Parameter]] = {}
-    for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            groups.setdefault((rate_of(name), parameter.ndim >= 2), []).append(parameter)
+    for rate, parameter in _trained(model, rates):
+        groups.setdefault((rate, parameter.ndim >= 2), []).append(parameter)
     if "alpha" in rates and "alpha" not in {rate for rate, _ in groups}:
         raise InputError(
             f"training.alpha_learning_rate: expected a model that trains an α or gates, as with "
@@ -114,3 +107,41 @@ def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[
         }
         for (rate, is_matrix), parameters in groups.items()
     ]
+
+
+def _trained(model: nn.Module, rates: Collection[str]) -> Iterator[tuple[str, nn.Parameter]]:
+    """Yield the parameters that are trained, each with the name of its rate."""
+    pretrained: Collection[str] = getattr(model, "pretrained_keys", ())
+    for name, parameter in model.named_parameters():
+        if not parameter.requires_grad:
+            continue
+        module, _, inner = name.partition(".")
+        if "alpha" in rates and module in GUIDES and inner in GUIDES[module].shares:
+            yield "alpha", parameter
+        elif module == "encoder" or name in pretrained:
+            yield "pretrained", parameter
+        else:
+            yield "guide" if "guide" in rates and module in GUIDES else "head", parameter
+
+
+def warn_of_unused(model: nn.Module, settings: TrainingSettings, *, evaluates: bool) -> None:
+    """Warn of settings that were given and have no effect.
+
+    They are no errors, so that experiments of earlier versions still run.
+
+    Args:
+        model: the model, prepared for training.
+        settings: the training settings.
+        evaluates: whether there are dev files.
+    """
+    unused = {}
+    if settings.guide_learning_rate is not None and "guide" not in dict(_trained(model, ["guide"])):
+        unused["guide_learning_rate"] = "the model trains no new guide"
+    if settings.encoder != "lora":
+        unused["lora_rank"] = f"encoder: {settings.encoder} adds nothing of low rank"
+    if not evaluates:
+        unused |= dict.fromkeys(("early_stopping_patience", "eval_steps"), "data.dev names no file")
+    for name, reason in unused.items():
+        value = getattr(settings, name)
+        if value != getattr(TrainingSettings, name):
+            log.warning("training.%s: %s has no effect, since %s; omit it", name, value, reason)

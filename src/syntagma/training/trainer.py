@@ -116,9 +116,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         )
         settings = self.settings
         steps_per_epoch = -(-len(sampler) // settings.gradient_accumulation_steps)
-        n_steps = settings.max_steps or math.ceil(
-            steps_per_epoch * settings.num_train_epochs
-        )
+        n_steps = settings.max_steps or math.ceil(steps_per_epoch * settings.num_train_epochs)
         arguments.eval_steps = _eval_steps(settings, n_steps, default=steps_per_epoch)
         arguments.logging_steps = max(1, min(arguments.logging_steps, n_steps))
         return DataLoader(
