@@ -150,6 +150,13 @@ def test_a_run_resumed_in_a_later_epoch_sees_the_batches_of_this_epoch(
     train(settings, tmp_path / "killed", resume=True)
     assert seen == {step: whole[step] for step in range(32, 42)}
     assert_same(tmp_path / "whole", tmp_path / "killed")
+    # The mean loss of all steps, also of those before the kill.
+    [(_, loss)] = records(tmp_path / "killed", "train_loss")
+    assert [(42, loss)] == records(tmp_path / "whole", "train_loss")
+    losses, step = records(tmp_path / "whole", "loss"), 0
+    for at, each in losses:
+        loss, step = loss - each * (at - step) / 42, at
+    assert loss == pytest.approx(0, abs=1e-6)
 
 
 def test_superseded_weights_are_removed(tmp_path):

@@ -324,7 +324,7 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
                 logs["pieces_per_second"] = speed
                 logs["data_wait"] = waited / self.args.world_size
         if "train_runtime" in logs:
-            logs |= self.task.costs()
+            logs |= {"train_loss": _mean_loss(self.state.log_history), **self.task.costs()}
         super().log(logs, *args, **kwargs)
         if self.is_world_process_zero():
             self.folder.add_record(
@@ -350,6 +350,20 @@ class SyntagmaTrainer(Trainer):  # type: ignore[misc]
         self.accelerator.wait_for_everyone()
         if self.is_world_process_zero():
             self.folder.mark_complete(self.state.global_step, n_processes=self.args.world_size)
+
+
+def _mean_loss(history: Sequence[Mapping[str, float]]) -> float:
+    """Return the mean loss of all steps; Trainer's own leaves out those before a run was resumed.
+
+    Args:
+        history: what was logged; a loss is the mean over the steps since the one before.
+    """
+    total, last = 0.0, 0.0
+    for logs in history:
+        if "loss" in logs:
+            total += logs["loss"] * (logs["step"] - last)
+            last = logs["step"]
+    return total / max(last, 1.0)
 
 
 def _eval_steps(settings: TrainingSettings, n_steps: int, *, default: int) -> int:
