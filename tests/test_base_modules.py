@@ -106,11 +106,11 @@ def test_yaml_errors_name_the_position(tmp_path):
     path.write_text("data: {train: x}\ntraining:\n  seed: 1\n  seed: 2\n")
     with pytest.raises(InputError, match=naming("a.yaml line 4 column 3 seed")):
         load_yaml(path)
-    path.write_text("day: 2024-13-45\n")
-    with pytest.raises(InputError, match=naming("a.yaml YAML month 1..12")):
+    path.write_text("number: !!int x\n")
+    with pytest.raises(InputError, match=naming("a.yaml YAML 'x'")):
         load_yaml(path)
-    with pytest.raises(InputError, match=naming("--set a=2024-13-45 2024-13-45 YAML")):
-        apply_overrides({}, ["a=2024-13-45"])
+    with pytest.raises(InputError, match=naming("--set a=!!int x YAML")):
+        apply_overrides({}, ["a=!!int x"])
     path.write_text("task: pairs\nencoder: {{ENCODER}}\n")
     with pytest.raises(InputError, match=naming("a.yaml YAML line 2 column 11")):
         load_yaml(path)
@@ -121,6 +121,13 @@ def test_yaml_errors_name_the_position(tmp_path):
         apply_overrides({}, ["a={{ENCODER}}"])
     path.write_text("base: &b {x: 1, y: 2}\nmore: {<<: *b, y: 3}\n")
     assert load_yaml(path)["more"] == {"x": 1, "y": 3}
+
+
+@pytest.mark.parametrize("day", ["2024-01-31", "2024-13-45", "2024-01-31 12:00:00"])
+def test_what_looks_like_a_date_is_text(day, tmp_path):
+    (tmp_path / "a.yaml").write_text(f"encoder: {day}\n")
+    assert load_yaml(tmp_path / "a.yaml") == apply_overrides({}, [f"encoder={day}"])
+    assert load_yaml(tmp_path / "a.yaml") == {"encoder": day}
 
 
 def test_text_is_read_unchanged(tmp_path):

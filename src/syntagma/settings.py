@@ -43,9 +43,10 @@ def nearest(name: str, known: Sequence[str]) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """A safe YAML loader that rejects duplicate keys.
+    """A safe YAML loader that rejects duplicate keys, and reads dates as text.
 
-    PyYAML silently keeps the last value, which hides copy-and-paste mistakes.
+    PyYAML silently keeps the last value, which hides copy-and-paste mistakes.  No setting is a
+    date, but a folder may be named by one.
     """
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
@@ -64,6 +65,12 @@ class _Loader(yaml.SafeLoader):
         return values
 
 
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, form) for tag, form in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
 def load_yaml(path: str | Path) -> dict[str, Any]:
     """Load a YAML file whose top level is a mapping.
 
@@ -74,7 +81,7 @@ def load_yaml(path: str | Path) -> dict[str, Any]:
     text = read_text(path)
     try:
         value = yaml.load(text, _Loader)
-    except (ValueError, RecursionError) as error:  # Impossible dates; very deep nesting.
+    except (ValueError, RecursionError) as error:  # Impossible numbers; very deep nesting.
         raise InputError(f"{path}: broken YAML: {error}") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -89,6 +96,22 @@ def load_yaml(path: str | Path) -> dict[str, Any]:
             f"write settings such as `task: spans`"
         )
     return value
+
+
+def read_value(text: str, *, where: str) -> Any:
+    """Read a value as YAML.
+
+    Args:
+        text: the value as it was written.
+        where: the option that it was given to, for the message.
+
+    Raises:
+        InputError: it is not YAML.
+    """
+    try:
+        return yaml.load(text, _Loader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InputError(f"{where}: {text!r} is not YAML") from error
 
 
 def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -145,10 +168,7 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[st
             raise InputError(
                 f"--set {override}: expected key=value, for example training.num_train_epochs=3"
             )
-        try:
-            value = yaml.load(text, _Loader)
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise InputError(f"--set {override}: {text!r} is not YAML") from error
+        value = read_value(text, where=f"--set {override}")
         *sections, key = path.split(".")
         place = result
         for section in sections:

@@ -63,6 +63,7 @@ def test_a_search_space_is_parsed():
     assert epochs.is_whole
     assert not rate.is_whole
     assert read_space(["head.dropout=0,0.1,null"])[0].choices == (0, 0.1, None)
+    assert read_space(["parser=linear,2020-01-01"])[0].choices == ("linear", "2020-01-01")
 
 
 @pytest.mark.parametrize(
@@ -79,6 +80,7 @@ def test_a_search_space_is_parsed():
             "--space a=[1,2],[3] [1",
         ),
         (["a=1,,2"], "--space a=1,,2 empty"),
+        (["a=1,!!set {b}"], "--space !!set {b}"),
         (["a=1,2", "a=3,4"], "--space a twice"),
     ],
 )

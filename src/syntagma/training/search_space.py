@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from syntagma.errors import InputError
+from syntagma.settings import read_value
 
 RANGE = re.compile(r"(?P<low>[^,]+)\.\.(?P<high>[^,:]+)(?::(?P<scale>\w+))?")
 
@@ -97,15 +97,16 @@ def _dimension(text: str) -> Dimension:
 
 
 def _choice(text: str, where: str) -> Any:
+    if not text.strip():
+        raise InputError(f"--space {where}: a value is empty; remove the comma, or write null")
     try:
-        value = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError) as error:
+        value = read_value(text, where="--space")
+        json.dumps(value)  # The journal of a sweep is in JSON, in which not all of YAML is known.
+    except (InputError, TypeError) as error:
         raise InputError(
             f"--space {where}: expected values separated by commas, got {text!r}; a value cannot "
             f"be a list"
         ) from error
-    if not text.strip():
-        raise InputError(f"--space {where}: a value is empty; remove the comma, or write null")
     return value
 
 
