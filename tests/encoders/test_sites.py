@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import nn
 
+from syntagma.encoders.dropout_settings import set_dropout
 from syntagma.encoders.load import build_encoder
-from syntagma.encoders.sites import SITES, last_layer, set_dropout
+from syntagma.encoders.sites import SITES, last_layer
 from syntagma.errors import InputError
 from syntagma.models.ancestor_attention import can_copy, copy_layer, layer_like
 from syntagma.models.guided_encoder import GuidedEncoder
@@ -16,7 +17,7 @@ from syntagma.training.run import train
 from tests.builders import experiment, pairs
 from tests.conftest import SUPPORTED, save_encoder, tiny_config
 from tests.guided import GUIDES, guided, whole_batch
-from tests.messages import naming
+from tests.messages import naming, says
 
 COPIED = [name for name in SUPPORTED if SITES[name].layer_parts]
 RELATIVE = {
@@ -115,6 +116,27 @@ def assert_copy_is_exact(config, *, n_pieces, far_weights):
 @pytest.mark.parametrize("model_type", COPIED)
 def test_a_copied_layer_computes_the_same_as_the_original(model_type):
     assert_copy_is_exact(tiny_config(model_type), n_pieces=6, far_weights=False)
+
+
+@pytest.mark.parametrize("model_type", ["t5", "mt5", "umt5"])
+def test_an_encoder_with_one_dropout_takes_one_value(model_type, caplog):
+    config = tiny_config(model_type)
+    set_dropout(config, hidden=0.2, attention=None)
+    set_dropout(config, hidden=0.3, attention=0.3)
+    assert config.dropout_rate == 0.3
+    with pytest.raises(InputError, match=naming(f"attention_dropout 0.2 {model_type} 0.0")):
+        set_dropout(config, hidden=0.2, attention=0.0)
+    assert not caplog.records
+    set_dropout(config, hidden=None, attention=0.1)
+    assert config.dropout_rate == 0.1
+    assert says(caplog.text, f"attention_dropout 0.1 hidden {model_type}")
+
+
+def test_a_dropout_that_an_encoder_lacks_is_named(caplog):
+    set_dropout(tiny_config("eurobert"), hidden=0.0, attention=0.1)
+    assert not caplog.records
+    set_dropout(tiny_config("eurobert"), hidden=0.1, attention=0.1)
+    assert says(caplog.text, "hidden_dropout 0.1 eurobert")
 
 
 @pytest.mark.parametrize("n_pieces", [7, 90])

@@ -20,6 +20,7 @@ from syntagma.encoders.config import SyntagmaConfig, read_config
 from syntagma.encoders.cpu.recompute import keep_layers, recompute_layers
 from syntagma.encoders.cpu.switch import use_cpu_kernels
 from syntagma.encoders.default import CONFIG, WEIGHTS
+from syntagma.encoders.dropout_settings import set_dropout
 from syntagma.encoders.hub_options import take_hub_options
 from syntagma.encoders.load import build_encoder, encoder_weights, load_encoder_config
 from syntagma.encoders.model_card import CardKind, CardSettings
@@ -30,7 +31,7 @@ from syntagma.encoders.qa_models import weights_of
 from syntagma.encoders.reference import ModelName, ModelRef, find_model, full_name
 from syntagma.encoders.saved import on_meta, require_fit
 from syntagma.encoders.saving import require_storage, write_model
-from syntagma.encoders.sites import find_sites, keep_lowest_layers, layers, set_dropout
+from syntagma.encoders.sites import find_sites, keep_lowest_layers, layers
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.settings import nearest
 

@@ -324,27 +324,6 @@ def change_input(
     return module.register_forward_pre_hook(hook, with_kwargs=True)
 
 
-def set_dropout(config: PretrainedConfig, *, hidden: float | None, attention: float | None) -> None:
-    """Set an encoder's dropout probabilities.
-
-    Args:
-        config: the encoder's configuration, which is changed.
-        hidden: dropout on hidden states; ``None`` to keep the configured value.
-        attention: dropout on attention weights; ``None`` to keep the configured value.
-
-    Raises:
-        InputError: a probability is given, but the table has no row for the encoder.
-    """
-    if hidden is None and attention is None:
-        return
-    sites = find_sites(config.model_type, purpose="setting the encoder's dropout")
-    if hidden is not None:
-        for key in sites.hidden_dropout:
-            setattr(config, key, hidden)
-    if attention is not None:
-        setattr(config, sites.attention_dropout, attention)
-
-
 def keep_lowest_layers(
     config: PretrainedConfig, weights: Mapping[str, Tensor], n_layers: int
 ) -> dict[str, Tensor]:

@@ -175,7 +175,8 @@ class Experiment:
             Face hub.
         hidden_dropout: dropout of the encoder's hidden states; its own value if not given.
         attention_dropout: of the encoder's attention weights; its own if not given. On CPUs
-            0 makes training about three times as fast, because fused attention has no dropout.
+            0 makes training about three times as fast, because fused attention has no dropout. T5,
+            mT5 and UMT5 have one dropout for both, which either setting sets.
         num_hidden_layers: keep only this many of the encoder's layers, the lowest ones; all if not
             given.
         preset: guides of a paper, or of ``all`` (:data:`syntagma.models.guides.PRESETS`), or

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.dropout_settings import set_dropout
 from syntagma.encoders.load import load_tokenizer
-from syntagma.encoders.sites import set_dropout
 from syntagma.errors import InputError
 from syntagma.parse.decode import DecodingMode
 from syntagma.parse.head import ParserHead
