@@ -49,6 +49,8 @@ def test_a_single_evaluation_is_that_of_the_saved_model(
     scores = [score for _, score in RunFolder(tmp_path / "run").evaluations("accuracy")]
     assert len(scores) == n_epochs
     assert scores == [saved_accuracy(tmp_path / "run")] or n_epochs > 1
+    card = (tmp_path / "run" / "README.md").read_text(encoding="utf-8")
+    assert ("chose the best of 2 evaluations" in card) == (n_epochs > 1)
     last = RunFolder(tmp_path / "run").records()[-1]
     assert last["epoch"] == n_epochs
     assert last.get("eval_evaluation_seconds", 0) > 0 or n_epochs > 1

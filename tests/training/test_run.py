@@ -64,6 +64,9 @@ def test_a_run_has_a_model_card_with_its_score(parser_run):
     assert f"| las | {metrics['las']:g} |" in card
     assert "load_parser" in card
     assert str(run) not in card
+    n_evaluations = len(RunFolder(run).evaluations("las"))
+    assert n_evaluations > 1
+    assert f"on its dev data, which also chose the best of {n_evaluations} evaluations." in card
 
 
 def test_a_run_folder_is_not_overwritten(parser_run, tiny_encoder):

@@ -338,7 +338,7 @@ def _finish(trainer: SyntagmaTrainer, predictions: list[Any] | None) -> dict[str
             # Weights of a frozen encoder that equal the published ones are not saved again.
             task.save(draft, bits=EXACT if frozen else None)
             rebase(draft, run.path)
-            _write_card(task, metrics, draft)
+            _write_card(task, metrics, draft, n_evaluations=len(run.evaluations(task.primary)))
             # The metrics mark a finished run, so move them last.
             for path in sorted(draft.iterdir(), key=lambda path: path.name == METRICS):
                 target = run.path / path.name
@@ -352,12 +352,16 @@ def _finish(trainer: SyntagmaTrainer, predictions: list[Any] | None) -> dict[str
     return metrics
 
 
-def _write_card(task: Task[Any, Any], metrics: dict[str, Any], folder: Path) -> None:
-    """Write the model card again, with the score by which the best model was chosen."""
+def _write_card(
+    task: Task[Any, Any], metrics: dict[str, Any], folder: Path, *, n_evaluations: int
+) -> None:
+    """Write the model card again, with its score, and what else the data of the score chose."""
     score = metrics.get(task.primary)
     if isinstance(score, int | float):
+        chose = f", which also chose the best of {n_evaluations} evaluations"
         card = CardSettings(
             metrics={task.primary: float(score)},
-            text=f"Its score ({task.primary}) is that on the data that also chose the best epoch.",
+            text=f"Its score ({task.primary}) is that on its dev data"
+            f"{chose if n_evaluations > 1 else ''}.",
         )
         write_card(folder, task.model, card)
