@@ -135,6 +135,29 @@ def test_what_readers_see_and_do_not_see(tmp_path):
     ]
 
 
+def test_properties_before_a_tracked_change_do_not_count(tmp_path):
+    styles = HEADINGS.replace(
+        '<w:basedOn w:val="U2"/>',
+        '<w:basedOn w:val="U2"/><w:pPr><w:outlineLvl w:val="0"/><w:pPrChange><w:pPr>'
+        '<w:outlineLvl w:val="9"/></w:pPr></w:pPrChange></w:pPr>',
+    )
+    now_heading = (
+        '<w:pStyle w:val="U2"/><w:pPrChange w:id="1"><w:pPr><w:pStyle w:val="N"/></w:pPr>'
+        "</w:pPrChange>"
+    )
+    now_text = '<w:pStyle w:val="N"/><w:pPrChange><w:pPr><w:numId w:val="1"/></w:pPr></w:pPrChange>'
+    bold = "<w:rPr><w:b/><w:rPrChange><w:rPr><w:vanish/></w:rPr></w:rPrChange></w:rPr>"
+    shown = f"<w:p><w:r>{bold}<w:t>shown</w:t></w:r></w:p>"
+    body = paragraph("Head", now_heading) + paragraph("text", now_text) + shown
+    body += styled("Style", "Own")
+    found = blocks(
+        extracted(tmp_path, "a.docx", word_file(body, styles=styles, numbering=NUMBERING))
+    )
+    assert found == [
+        ("heading2", "Head"), ("paragraph", "text"), ("paragraph", "shown"), ("heading1", "Style"),
+    ]  # fmt: skip
+
+
 def test_notes_follow_their_paragraphs(tmp_path):
     notes = (
         f'<w:footnotes xmlns:w="{WORD}"><w:footnote w:type="separator" w:id="0">'

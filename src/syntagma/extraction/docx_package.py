@@ -25,6 +25,13 @@ _BROKEN = (
     NotImplementedError, RuntimeError, ValueError, OverflowError,
 )  # fmt: skip
 """What :mod:`zipfile` raises for damaged archives."""
+_FORMER = frozenset(
+    """
+    numberingChange pPrChange rPrChange sectPrChange tblGridChange tblPrChange tblPrExChange
+    tcPrChange trPrChange
+    """.split()
+)
+"""Elements with the properties that a tracked change replaced."""
 
 
 class DocxPackage:
@@ -156,22 +163,32 @@ class DocxPackage:
 class _Guarded:
     """Passes what the parser finds to another target, with names without their namespaces.
 
-    Word writes the same names in two namespaces, of which the "strict" one is rare.
+    Word writes the same names in two namespaces, of which the "strict" one is rare.  Properties
+    before a tracked change are left out: they have the names of those that hold now.
     """
 
     def __init__(self, target: Any, when_typed: str) -> None:
         self._target = target
         self._when_typed = when_typed
+        self._n_former = 0
+        """How many elements are open, from the outermost one with former properties on."""
         self.data = target.data
 
     def doctype(self, name: str, public: str, system: str) -> None:
         raise InputError(self._when_typed)
 
     def start(self, tag: str, attributes: Any) -> None:
+        tag = tag.rpartition("}")[2]
+        if self._n_former or tag in _FORMER:
+            self._n_former += 1
+            return
         named = {key.rpartition("}")[2]: value for key, value in attributes.items()}
-        self._target.start(tag.rpartition("}")[2], named)
+        self._target.start(tag, named)
 
     def end(self, tag: str) -> None:
+        if self._n_former:
+            self._n_former -= 1
+            return
         self._target.end(tag.rpartition("}")[2])
 
     def close(self) -> None:
