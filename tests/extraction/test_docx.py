@@ -176,6 +176,29 @@ def test_notes_follow_their_paragraphs(tmp_path):
     ]
 
 
+def test_cells_over_several_columns(tmp_path):
+    def cell(text: str, properties: str = "") -> str:
+        return f"<w:tc><w:tcPr>{properties}</w:tcPr>{paragraph(text)}</w:tc>"
+
+    wide, merged = '<w:gridSpan w:val="2"/>', "<w:vMerge/>"
+    late = '<w:trPr><w:gridBefore w:val="1"/></w:trPr>'
+    rows = (
+        f"<w:tr>{cell('Left', wide)}{cell('Right')}</w:tr>"
+        f"<w:tr>{cell('Mon', '<w:vMerge w:val=' + chr(34) + 'restart' + chr(34) + '/>')}"
+        f"{cell('early')}{cell('Ada')}</w:tr>"
+        f"<w:tr>{cell('', merged)}{cell('late')}{cell('Kofi')}</w:tr>"
+        f"<w:tr>{late}{cell('b')}{cell('c')}</w:tr>"
+        f"<w:tr>{cell('All of it', wide)}</w:tr>"
+    )
+    assert blocks(extracted(tmp_path, "a.docx", word_file(f"<w:tbl>{rows}</w:tbl>"))) == [
+        ("row", "Left | | Right"),
+        ("row", "Mon | early | Ada"),
+        ("row", "| late | Kofi"),
+        ("row", "| b | c"),
+        ("paragraph", "All of it"),
+    ]
+
+
 def test_strict_documents(tmp_path):
     strict = word_xml(paragraph("text")).replace(
         WORD, "http://purl.oclc.org/ooxml/wordprocessingml/main"

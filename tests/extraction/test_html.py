@@ -69,6 +69,8 @@ def test_a_hidden_body_is_read(tmp_path):
         ("<ol type=I><li>a<ul><li>b</ul><li>c</ol>", ["I. a", "- b", "II. c"]),
         ("<ol start='x'><li>a</ol><li>b", ["1. a", "- b"]),
         ("<ol start=99999999999><li>a</ol>", ["1. a"]),
+        ("<ol><li>a</ol><ol reversed><li>b<li hidden>no<li>c</ol>", ["1. a", "2. b", "1. c"]),
+        ("<ol reversed start=9><li>a<ul><li>b</ul><li>c</ol>", ["9. a", "- b", "8. c"]),
     ],
 )
 def test_marks_of_items(tmp_path, lists, items):
@@ -105,6 +107,44 @@ def test_tables_that_arrange_a_page_are_no_rows(tmp_path):
 def test_empty_cells_keep_their_columns(tmp_path):
     page = "<table><tr><td>a<td><td>c<tr><td>d<td>e<td><tr><td><td>f<tr><td><td></table>"
     assert html(tmp_path, page) == [("row", "a | | c"), ("row", "d | e"), ("row", "| f")]
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        (
+            "<tr><td rowspan=2>Mon<td>early<td>Ada<tr><td>late<td>Kofi<tr><td>Tue<td>a<td>b",
+            ["Mon | early | Ada", "| late | Kofi", "Tue | a | b"],
+        ),
+        ("<tr><th colspan=2>Left<th>Right<tr><td>a<td>b<td>c", ["Left | | Right", "a | b | c"]),
+        ("<tr><td>a<td rowspan=2 colspan=2>b<td>c<tr><td>d<td>e", ["a | b | | c", "d | | | e"]),
+        ("<tr><td rowspan=3>a<td>b<tr><td>c<tr><td>d", ["a | b", "| c", "| d"]),
+        # Spans end with their part of the table, and with the table.
+        ("<thead><tr><td rowspan=0>a<td>b<tbody><tr><td>c<td>d", ["a | b", "c | d"]),
+        ("<tr><td rowspan=9>a<td>b</table><table><tr><td>c<td>d", ["a | b", "c | d"]),
+        ("<tr><td rowspan=x>a<td colspan=-3>b<tr><td>c<td>d", ["a | b", "c | d"]),
+    ],
+)
+def test_cells_over_several_columns_or_rows(tmp_path, table, rows):
+    assert html(tmp_path, f"<table>{table}</table>") == [("row", row) for row in rows]
+
+
+def test_a_table_that_arranges_a_page_covers_no_rows(tmp_path):
+    long = "word " * 100
+    page = "<table><tr><td rowspan=3><h1>Head</h1><td>a<tr><td>b<tr><td rowspan=2>c<td>d<tr>"
+    page += f"<td>{long}</table>"
+    assert html(tmp_path, page)[:4] == [
+        ("heading1", "Head"),
+        ("paragraph", "a"),
+        ("paragraph", "b"),
+        ("row", "c | d"),
+    ]
+    assert ("paragraph", long.strip()) in html(tmp_path, page)
+
+
+def test_cells_that_claim_millions_of_columns(tmp_path):
+    page = f"<table>{'<tr>' + '<td colspan=999999 rowspan=999999>a' * 3}" * 200 + "</table>"
+    assert all(text.count("|") < 200 for _, text in html(tmp_path, page))
 
 
 def test_invisible_characters(tmp_path):
@@ -170,3 +210,7 @@ def test_a_title_that_never_ends(tmp_path):
 def test_deep_pages(tmp_path, tag):
     page = f"<p>before{f'<{tag}>' * 30_000}deep"
     assert "deep" in extracted(tmp_path, "a.html", page).text
+
+
+def test_lists_that_never_end(tmp_path):
+    assert "text" in extracted(tmp_path, "a.html", f"<p>text{'<ol ' * 200_000}").text

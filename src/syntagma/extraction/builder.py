@@ -17,6 +17,8 @@ LONGEST_TITLE = 500
 """Characters of the title that are kept."""
 _LONG_CELL = 400
 """Characters of a cell with several blocks, from which on its table only arranges the page."""
+_MOST_COLUMNS = 100
+"""Columns of a table that cells may span; a page may claim millions."""
 # Not what is a single space already: that would replace every space by itself.
 _BLANKS = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _AROUND_BREAK = re.compile(r" ?\n\s*")
@@ -31,12 +33,27 @@ class Part(NamedTuple):
     page: int | None = None
 
 
+_Spans = dict[int, int]
+"""Of each column of a table that a cell above reaches into, how many more rows it covers."""
+
+
 @dataclass(slots=True)
 class _Row:
-    """A table row that has begun: the blocks of each cell, and whether a cell is open."""
+    """A table row that has begun.
 
+    Args:
+        spans: the columns that cells of earlier rows cover, which stay empty.
+        cells: the blocks of each cell, column by column.
+        cell: the blocks of the cell that is open; ``None`` if none is.
+        n_cells: how many of the cells have begun in this row.
+        reaching: the columns of its cells that cover rows below, with their number.
+    """
+
+    spans: _Spans
     cells: list[list[Part]] = field(default_factory=list)
-    is_open: bool = False
+    cell: list[Part] | None = None
+    n_cells: int = 0
+    reaching: _Spans = field(default_factory=dict)
 
 
 class DocumentBuilder:
@@ -57,6 +74,7 @@ class DocumentBuilder:
         self._n_in_cells = 0
         self._rows: list[_Row] = []
         """Rows that have begun, outermost first: cells can contain tables."""
+        self._tables: list[_Spans] = []
 
     def add(
         self,
@@ -86,27 +104,61 @@ class DocumentBuilder:
         if not text.strip():
             return
         part = Part(kind, text, min(level, DEEPEST_HEADING), page)
-        if self._rows and self._rows[-1].is_open:
-            self._rows[-1].cells[-1].append(part)
+        if self._rows and (cell := self._rows[-1].cell) is not None:
+            cell.append(part)
             self._n_in_cells += len(text)
             self._check_length()
         else:
             self._append(part, continues)
 
+    def start_table(self) -> None:
+        """Begin a table, which is only needed if its cells may cover rows below."""
+        self._tables.append({})
+
+    def end_spans(self) -> None:
+        """End the cells that cover rows below, as at the end of the head of a table."""
+        if self._tables:
+            self._tables[-1].clear()
+
+    def end_table(self) -> None:
+        """End the innermost table."""
+        if self._tables:
+            self._tables.pop()
+
     def start_row(self) -> None:
         """Begin a table row."""
-        self._rows.append(_Row())
+        self._rows.append(_Row(self._tables[-1] if self._tables else {}))
 
     def start_cell(self) -> None:
         """Begin a cell of the innermost row; ends the one before.  Ignored outside of rows."""
         if self._rows:
-            self._rows[-1].cells.append([])
-            self._rows[-1].is_open = True
+            row = self._rows[-1]
+            while row.spans.get(len(row.cells), 0):
+                row.cells.append([])
+            row.cell = []
+            row.cells.append(row.cell)
+            row.n_cells += 1
+
+    def span_cell(self, n_columns: int, n_rows: int = 1) -> None:
+        """Let the cell that has begun cover more columns or rows, which are empty cells there.
+
+        Args:
+            n_columns: how many columns it covers, its own included.
+            n_rows: how many rows it covers, its own included.
+        """
+        if not self._rows or self._rows[-1].cell is None:
+            return
+        row = self._rows[-1]
+        first = len(row.cells) - 1
+        after = min(first + n_columns, _MOST_COLUMNS)
+        row.cells += [[] for _ in range(first + 1, after)]
+        if n_rows > 1:
+            row.reaching |= dict.fromkeys(range(first, after), n_rows - 1)
 
     def end_cell(self) -> None:
         """End the cell of the innermost row."""
         if self._rows:
-            self._rows[-1].is_open = False
+            self._rows[-1].cell = None
 
     def end_row(self) -> None:
         """End the innermost row.
@@ -116,20 +168,24 @@ class DocumentBuilder:
         """
         if not self._rows:
             return
-        cells = self._rows.pop().cells
-        filled = [cell for cell in cells if cell]
-        self._n_in_cells -= sum(len(part.text) for cell in filled for part in cell)
-        if len(cells) == 1 or any(map(_is_layout, filled)):
+        row = self._rows.pop()
+        filled = [cell for cell in row.cells if cell]
+        n_characters = sum(len(part.text) for cell in filled for part in cell)
+        self._n_in_cells -= n_characters
+        is_alone = row.n_cells == 1 and (not row.spans or n_characters > _LONG_CELL)
+        _next_row(row.spans)
+        if is_alone or any(map(_is_layout, filled)):
             parts = [part for cell in filled for part in cell]
         else:
-            texts = [" ".join(part.text for part in cell).replace("\n", " ") for cell in cells]
+            row.spans |= row.reaching
+            texts = [" ".join(part.text for part in cell).replace("\n", " ") for cell in row.cells]
             # Empty cells keep the others in their columns; at the end they are not needed.
             while texts and not texts[-1]:
                 texts.pop()
             parts = [Part("row", " ".join(CELL_BREAK.join(texts).split()))] if texts else []
         for part in parts:
-            if self._rows and self._rows[-1].is_open:
-                self._rows[-1].cells[-1].append(part)
+            if self._rows and (cell := self._rows[-1].cell) is not None:
+                cell.append(part)
                 self._n_in_cells += len(part.text)
             else:
                 self._append(part)
@@ -162,6 +218,15 @@ class DocumentBuilder:
             raise InputError(f"{self._name}: has no text; give a document with text")
         title = " ".join(without_controls(without_invisible(self.title)).split())[:LONGEST_TITLE]
         return Document("".join(self._texts), tuple(self._blocks), title)
+
+
+def _next_row(spans: _Spans) -> None:
+    """Count a row that was covered, and drop the columns that are covered no more."""
+    for column, n_rows in list(spans.items()):
+        if n_rows > 1:
+            spans[column] = n_rows - 1
+        else:
+            del spans[column]
 
 
 def _is_layout(cell: list[Part]) -> bool:

@@ -17,6 +17,7 @@ from syntagma.extraction.docx_styles import (
     ParagraphStyle,
     Styles,
     is_list_style,
+    small_number,
     with_property,
 )
 from syntagma.extraction.limits import ExtractionLimits
@@ -98,7 +99,7 @@ class _Paragraphs(XmlTarget):
         elif tag == "rPr":
             self._run_properties += 1
         elif not self._open:
-            self.start_outside(tag)
+            self.start_outside(tag, attributes)
         elif self._in_properties:
             self._property(self._open[-1], tag, attributes)
         elif tag == "vanish" and self._run_properties:
@@ -111,7 +112,7 @@ class _Paragraphs(XmlTarget):
         elif tag.endswith("noteReference"):
             self._open[-1].notes.append((tag, attributes.get("id", "")))
         else:
-            self.start_outside(tag)
+            self.start_outside(tag, attributes)
 
     def _property(self, paragraph: _Paragraph, tag: str, attributes: dict[str, str]) -> None:
         # Those of the paragraph mark are no properties of the text.
@@ -143,7 +144,7 @@ class _Paragraphs(XmlTarget):
         if self._in_text and not self._n_skipped and self._open and not self._open[-1].is_hidden:
             self._open[-1].texts.append(text)
 
-    def start_outside(self, tag: str) -> None:
+    def start_outside(self, tag: str, attributes: dict[str, str]) -> None:
         """Begin an element that is no paragraph and no part of its text."""
 
     def end_outside(self, tag: str) -> None:
@@ -172,12 +173,19 @@ class _Body(_Paragraphs):
         self._waiting: list[str] = []
         """Notes of a table row, which come after it."""
 
-    def start_outside(self, tag: str) -> None:
+    def start_outside(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "tr":
             self._n_rows += 1
             self._builder.start_row()
         elif tag == "tc":
             self._builder.start_cell()
+        elif tag == "gridSpan":
+            # Cells that are merged with the one above are in the file, and keep their columns.
+            self._builder.span_cell(small_number(attributes.get("val"), 1))
+        elif tag == "gridBefore" and (n_columns := small_number(attributes.get("val"))):
+            self._builder.start_cell()
+            self._builder.span_cell(n_columns)
+            self._builder.end_cell()
 
     def end_outside(self, tag: str) -> None:
         if tag == "tc":

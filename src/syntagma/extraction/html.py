@@ -37,6 +37,10 @@ _LISTS = frozenset({"ol", "ul", "menu", "dir"})
 _CODE = frozenset({"pre", "listing", "xmp"})
 _ROOTS = frozenset({"html", "body", "head"})
 _HIDDEN_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+_SECTIONS = frozenset({"thead", "tbody", "tfoot"})
+_REVERSED = re.compile(r"<ol\s[^<>]*\breversed\b", re.IGNORECASE)
+_MOST_ROWS = 65534
+"""Rows that a cell may cover, as in browsers."""
 _CHUNK = 2**16
 _BREAK = "\n"
 _LINK_MARKS = "¶ \n"
@@ -63,12 +67,20 @@ def read_html(page: str, name: str, limits: ExtractionLimits) -> Document:
     Raises:
         InputError: it has no text or too much.
     """
+    builder = DocumentBuilder(name, limits)
+    lengths = _ListLengths()
+    if _REVERSED.search(page):
+        _send(page, name, lengths)
+    _send(page, name, _Walker(builder, lengths.found))
+    return builder.finish()
+
+
+def _send(page: str, name: str, target: Any) -> None:
+    """Send the tags and texts of a page to a target."""
     from lxml import etree
 
-    builder = DocumentBuilder(name, limits)
-    walker = _Walker(builder)
     # The name of the encoding overrides what the page declares, which was its encoding in the file.
-    parser = etree.HTMLParser(target=walker, encoding="utf-8")
+    parser = etree.HTMLParser(target=target, encoding="utf-8")
     # The parser does not end a page at a NUL, but turns it into U+FFFD.
     data = page.replace("\0", " ").encode("utf-8", "replace")
     try:
@@ -82,22 +94,67 @@ def read_html(page: str, name: str, limits: ExtractionLimits) -> Document:
         raise InputError(
             f"{name}: is not readable as HTML ({error}); save the page again"
         ) from error
-    return builder.finish()
+
+
+class _ListLengths:
+    """Counts the items of each ``ol``, in the order of the lists.
+
+    The first number of a reversed list is that of its items, which is known only at its end.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[int] = []
+        self._open: list[int] = []
+        """Places in ``found`` of the lists that are open; -1 for those without numbers."""
+        self._hidden = 0
+
+    def start(self, tag: str, attributes: Any) -> None:
+        """Begin an element."""
+        if self._hidden or (tag not in _ROOTS and _is_hidden(tag, attributes)):
+            self._hidden += 1
+        elif tag == "ol":
+            self._open.append(len(self.found))
+            self.found.append(0)
+        elif tag in _LISTS:
+            self._open.append(-1)
+        elif tag == "li" and self._open and self._open[-1] >= 0:
+            self.found[self._open[-1]] += 1
+
+    def end(self, tag: str) -> None:
+        """End an element."""
+        if self._hidden:
+            self._hidden -= 1
+        elif tag in _LISTS and self._open:
+            self._open.pop()
+
+    def data(self, text: str) -> None:
+        """Receive text."""
+
+    def close(self) -> None:
+        """End the page."""
 
 
 @dataclass(slots=True)
 class _List:
-    """A list that has begun: the number of its next item, and how numbers are written."""
+    """A list that has begun: the number of its next item, its step, and how numbers are written."""
 
     number: int
     style: str
+    step: int = 1
 
 
 class _Walker:
-    """Receives the tags and texts of a page, and gives its blocks to a builder."""
+    """Receives the tags and texts of a page, and gives its blocks to a builder.
 
-    def __init__(self, builder: DocumentBuilder) -> None:
+    Args:
+        builder: gets the blocks.
+        n_items: how many items each ``ol`` has, in the order of the lists; needed if one of them
+            is reversed.
+    """
+
+    def __init__(self, builder: DocumentBuilder, n_items: list[int]) -> None:
         self._builder = builder
+        self._n_items = iter(n_items)
         self._texts: list[str] = []
         self._lists: list[_List] = []
         self._mark = ""
@@ -124,6 +181,8 @@ class _Walker:
         elif tag in ("td", "th"):
             self._end_block()
             self._builder.start_cell()
+            if attributes:
+                self._span_cell(attributes)
         elif tag == "tr":
             self._end_block()
             self._builder.start_row()
@@ -134,10 +193,17 @@ class _Walker:
 
     def _start_block(self, tag: str, attributes: Any) -> None:
         self._end_block()
-        if tag in _LISTS:
-            style = attributes.get("type", "1") if tag == "ol" else ""
-            start = _integer(attributes.get("start"), 1)
-            self._lists.append(_List(start, style))
+        if tag == "table":
+            self._builder.start_table()
+        elif tag in _SECTIONS:
+            self._builder.end_spans()
+        elif tag == "ol":
+            n_items = next(self._n_items, 0)
+            first, step = (n_items, -1) if n_items and "reversed" in attributes else (1, 1)
+            number = _integer(attributes.get("start"), first)
+            self._lists.append(_List(number, attributes.get("type", "1"), step))
+        elif tag in _LISTS:
+            self._lists.append(_List(1, ""))
         elif tag == "li":
             self._mark = self._next_mark(attributes)
         elif tag in _HEADINGS:
@@ -147,12 +213,19 @@ class _Walker:
         elif tag in ("dt", "dd"):
             self._n_described += 1
 
+    def _span_cell(self, attributes: Any) -> None:
+        """Let a cell cover the columns and rows that it says, or all rows below."""
+        n_columns = max(1, _integer(attributes.get("colspan"), 1))
+        n_rows = _integer(attributes.get("rowspan"), 1)
+        if n_columns > 1 or n_rows != 1:
+            self._builder.span_cell(n_columns, min(n_rows or _MOST_ROWS, _MOST_ROWS))
+
     def _next_mark(self, attributes: Any) -> str:
         if not self._lists or not self._lists[-1].style:
             return f"{BULLET} "
         inner = self._lists[-1]
         number = _integer(attributes.get("value"), inner.number)
-        inner.number = number + 1
+        inner.number = number + inner.step
         return f"{WRITERS.get(inner.style, str)(number)}. "
 
     def end(self, tag: str) -> None:
@@ -175,7 +248,9 @@ class _Walker:
 
     def _finish_block(self, tag: str) -> None:
         self._end_block()
-        if tag in _LISTS:
+        if tag == "table":
+            self._builder.end_table()
+        elif tag in _LISTS:
             if self._lists:
                 self._lists.pop()
         elif tag == "li":
