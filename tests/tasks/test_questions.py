@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from syntagma.tasks.spans.questions import (
@@ -59,6 +61,23 @@ def test_kinds_of_questions(question, kind):
 def test_polite_wrapping_is_removed():
     assert core_question("Hi, could you please tell me who built it, please?") == "who built it"
     assert core_question("Who built it?") == "Who built it"
+
+
+def test_white_space_does_not_matter():
+    assert core_question("  Hi,\n who  built it ,\tplease ! \n") == "who built it"
+    assert question_kind(" How  many\nboats are there? ") == "count"
+    assert core_question("Who left? Please.") == "Who left?"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["who" + " " * 5000 + "x", "who more " * 1000, "how x" * 4000, f"what do {'need ' * 4000} for"],
+)
+def test_time_is_linear(question):
+    before = time.process_time()
+    assert question_kind(question) == "span"
+    assert core_question(question)
+    assert time.process_time() - before < 1
 
 
 def test_questions_for_all_things_of_a_kind():

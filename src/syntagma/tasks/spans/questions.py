@@ -2,7 +2,8 @@
 
 Most questions can be answered by one span of a passage.  Some cannot: a reader finds a span for
 them all the same, often with a high score, and the span is a fragment of an answer.  The kinds are
-recognised by the words of the question alone, so that readers without a parser do it too:
+recognised by the words of the question alone, so that readers without a parser do it too.  The time
+is linear in the length of the question, whatever it says:
 
 ``yes_no``: starts with an auxiliary ("Does the ferry run on Sundays?"), or "…, right?", and offers
 no alternatives ("red or blue?").
@@ -38,7 +39,8 @@ _WRAPPED = re.compile(
     r")\b[,:]?\s*",
     re.IGNORECASE,
 )
-_POLITE_END = re.compile(r"[\s,]*(?:please|thanks|thank you)?[\s?.!]*$", re.IGNORECASE)
+_POLITE_END = re.compile(r"(?:please|thanks|thank you)\Z", re.IGNORECASE)
+_LONGEST_END = len("thank you")
 _YES_NO = re.compile(rf"^{_GREETING}{_AUXILIARY}\b(?!.*,\s*{_WH}\b)", re.IGNORECASE)
 _WHETHER = re.compile(rf"^(?:if|whether)\b(?!.*\b{_WH}\b)", re.IGNORECASE)
 _TAG = re.compile(
@@ -54,11 +56,12 @@ _COMPARATIVE = (
     r"smaller|higher|lower|longer|shorter|taller|faster|slower|cheaper|dearer|heavier|lighter|"
     r"stronger|weaker|richer|poorer|newer|closer|nearer|deeper|wider|busier|colder|warmer|hotter)"
 )
+# Where a word may be anywhere, the first one is as good as any: the atomic groups try no other.
 _COMPARISON = re.compile(
-    r"^compare\b|^how (?:do|does|did)\b.*\bcompare\b|\bdifferences? between\b|\bhow .* differ\b"
-    r"|\b(?:have|has|had) in common\b|\bsimilarit(?:y|ies) between\b"
-    rf"|\bhow (?:much|many) {_COMPARATIVE}\b.*\bthan\b"
-    rf"|\b(?:who|which|what)\b.*\b{_COMPARATIVE}\b.*\bor\b",
+    r"^compare\b|^how (?:do|does|did)\b.*\bcompare\b|\bdifferences? between\b"
+    r"|^(?>.*?\bhow ).* differ\b|\b(?:have|has|had) in common\b|\bsimilarit(?:y|ies) between\b"
+    rf"|^(?>.*?\bhow (?:much|many) {_COMPARATIVE}\b).*\bthan\b"
+    rf"|^(?>.*?\b(?:who|which|what)\b)(?>.*?\b{_COMPARATIVE}\b).*\bor\b",
     re.IGNORECASE,
 )
 _PLURAL = r"(?!\w*(?:ss|us|is|ious)\b)\w{2,}s|people|children|men|women"
@@ -71,7 +74,7 @@ _LIST = re.compile(
     r"^(?:name|give)\s+(?:all|the|every|both|two|three|four|five|some)\b"
     r"|^(?:list|enumerate)\b|^(?:(?:give|show|make)(?: me| us)? )?(?:a|the) list of\b"
     # Not "What do we need the rope for?", which asks for a purpose.
-    rf"|^what(?: else)? (?:{_AUXILIARY} (?:.* )?|to ){_COLLECTED}\b(?!.*\bfor$)"
+    rf"|^what(?!.*\bfor$)(?: else)? (?:{_AUXILIARY} (?:.* )?|to ){_COLLECTED}\b"
     rf"|^(?:what|which)\s+(?:(?!of\b)\w+\s+){{0,2}}(?:{_PLURAL})\s+(?:{_AUXILIARY})\b"
     r"|^(?:what|which|who) (?:are|were) (?:all\b|both\b|the (?:two|three|four|five|six|\w*s\b))"
     r"|^(?:what|which|who) all\b|^which of the .* (?:are|were|have|do)\b",
@@ -130,12 +133,15 @@ _DAYS = re.compile(
 
 
 def core_question(question: str) -> str:
-    """Return a question without greeting, polite wrapping and end.
+    """Return a question without greeting, polite wrapping and end, with single spaces.
 
     >>> core_question("Hello, could you tell me who built it, please?")
     'who built it'
     """
-    core = re.sub(rf"^{_GREETING}", "", _POLITE_END.sub("", question.strip()), flags=re.IGNORECASE)
+    core = " ".join(question.split()).rstrip(" ?.!")
+    if polite := _POLITE_END.search(core, max(0, len(core) - _LONGEST_END)):
+        core = core[: polite.start()]
+    core = re.sub(rf"^{_GREETING}", "", core.rstrip(" ,"), flags=re.IGNORECASE)
     found = _WRAPPED.match(core)
     # "Do you know?" is no wrapping: something must follow.
     return core[found.end() :] if found and found.end() < len(core) else core
@@ -151,7 +157,7 @@ def question_kind(question: str) -> Kind:
     if _COMPARISON.search(core):
         return "comparison"
     starts_with_wh = re.match(rf"{_GREETING}{_WH}\b", core, re.IGNORECASE)
-    closed = _YES_NO.match(core) or (core != question and _WHETHER.match(core))
+    closed = _YES_NO.match(core) or (core != " ".join(question.split()) and _WHETHER.match(core))
     if (closed and not _ALTERNATIVES.search(core)) or _TAG.search(core):
         return "span" if starts_with_wh else "yes_no"
     if _COUNT.search(core):
