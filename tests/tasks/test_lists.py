@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -168,3 +170,18 @@ def test_the_accurate_reader_gives_the_items_of_a_list():
         for (_, question, _), answer in zip(READ, answers, strict=True)
     }
     assert found == {question: list(map(normalise, items)) for _, question, items in READ}
+
+
+@pytest.mark.parametrize("sign", ["", ",", " and ", ", and ", "1. a 2. b", "- a\n- b"])
+def test_white_space_takes_linear_time(sign):
+    space = " " * 50_000
+    passage = f"Ada{sign}{space}{sign}{space}Kofi"
+    before = time.process_time()
+    for start, end in ((0, len(passage)), (0, 3), (len(passage) - 4, len(passage))):
+        answer_items("Which things are needed?", passage, start, end)
+        list_items(passage, start, end)
+    assert time.process_time() - before < 2
+
+
+def test_a_span_that_is_mostly_white_space_is_no_list():
+    assert answer_items("Who are here?", f"Ada,{' ' * 5000}Ben and Kofi", 0, 5016) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,3 +123,17 @@ def test_offsets_of_distinct_spans_are_exact():
 def test_divided_words_are_joined_for_display():
     assert readable("public trans-\nportation   plans") == "public transportation plans"
     assert readable("Anglo-\nSaxon") == "Anglo- Saxon"
+
+
+@pytest.mark.parametrize(
+    "space", [" " * 100_000, "\n" * 100_000, " " * 50_000 + "x\n" + " " * 50_000]
+)
+def test_white_space_takes_linear_time(space):
+    passage = f"Ada built it.{space}Kofi"
+    before = time.process_time()
+    start, end = tidy_interval(passage, 4, len(passage))
+    assert passage[start:end].startswith("built it")
+    assert tidy_interval(passage, 0, 13 + len(space) // 3)[1] == 12
+    assert passage[slice(*tidy_interval(passage, 13, len(passage) - 1))] in ("Kofi", "x")
+    assert readable(f"word-{space}1") == f"word- {'x ' if 'x' in space else ''}1"
+    assert time.process_time() - before < 2

@@ -30,12 +30,13 @@ REACH = 2000
 bounded in text without line breaks and full stops."""
 _CONJUNCTION = r"(?:and|or|&)"
 _MARK = r"(?:\(?\d{1,2}[.)]|\(?[a-h]\))\s+"
+# White space is only read from its start on, so that a run of it takes linear time.
 _SEPARATOR = re.compile(
-    rf"\s*(?P<sign>[,;])\s+(?:(?P<last>{_CONJUNCTION})\s+)?(?:{_MARK})?"
-    rf"|\s+(?P<plain>{_CONJUNCTION})\s+(?:{_MARK})?"
+    rf"(?:(?<!\s)\s++)?+(?P<sign>[,;])\s++(?:(?P<last>{_CONJUNCTION})\s++)?(?:{_MARK})?"
+    rf"|(?<!\s)\s++(?P<plain>{_CONJUNCTION})\s++(?:{_MARK})?"
 )
 _NUMBER = re.compile(r"(?:^|(?<=\s))\(?(\d{1,2})[.)]\s+")
-_TRAILING = re.compile(rf"(?:\s*[,;])?(?:\s+{_CONJUNCTION})?\s*$")
+_LAST_CONJUNCTION = re.compile(rf"\s{_CONJUNCTION}\Z")
 _FIRST_MARK = re.compile(_MARK)
 _BOTH = re.compile(r"(?:both|either)\s+", re.IGNORECASE)
 _AFTER_BOTH = re.compile(r"\b(?:both|either)\s+$", re.IGNORECASE)
@@ -75,6 +76,9 @@ def answer_items(question: str, passage: str, start: int, end: int) -> list[Inte
         start: character offset of the best span's start.
         end: character offset of its end (exclusive).
     """
+    # So long a span has few words, and much that is none, such as white space.
+    if end - start > REACH:
+        return []
     kind = question_kind(question)
     if kind == "list":
         return list_items(passage, start, end)
@@ -194,10 +198,16 @@ def _numbered(passage: str, start: int, end: int) -> list[Interval]:
         return []
     items = []
     for mark, edge in zip(marks, edges, strict=True):
-        text = passage[mark.end() : edge]
-        found = _TRAILING.search(text)
-        items.append((mark.end(), mark.end() + found.start() if found else edge))
+        items.append((mark.end(), mark.end() + len(_without_end(passage[mark.end() : edge]))))
     return _tidied(passage, items)
+
+
+def _without_end(text: str) -> str:
+    """Return an item without the sign, the conjunction and the white space after it."""
+    text = text.rstrip()
+    if last := _LAST_CONJUNCTION.search(text, max(0, len(text) - 4)):
+        text = text[: last.start()].rstrip()
+    return text[:-1].rstrip() if text.endswith((",", ";")) else text
 
 
 class _Cut(NamedTuple):

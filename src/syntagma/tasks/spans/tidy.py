@@ -18,7 +18,7 @@ from syntagma.text.segmentation.lexicon import ABBREVIATIONS
 
 TAG = re.compile(r"</?[A-Za-z][^<>\n]*>")
 BULLET = re.compile(r"(?:[-*•‣◦▪–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\))\s+")
-LINE_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\s*\n\s*(?=[^\W\d_])")
+LINE_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010][^\S\n]*+\n\s*+(?=[^\W\d_])")
 """A hyphen that divides a word at the end of a line."""
 DOTTED = re.compile(r"(?:[A-Za-z]{1,3}\.)+[A-Za-z]{1,2}")
 """An abbreviation with periods inside, such as U.S or Ph.D, without its last period."""
@@ -80,15 +80,15 @@ def _before_line_end(passage: str, start: int, end: int) -> int:
     Line ends inside a sentence of wrapped text, or that divide a word, do not count; nor do
     sentence ends inside a line.
     """
-    if "\n" not in passage[start:end]:
+    if passage.find("\n", start, end) < 0:
         return end
     from syntagma.text.segmentation.lookup import sentence_at
 
     at = start
-    while "\n" in passage[at:end]:
+    while passage.find("\n", at, end) >= 0:
         sentence = sentence_at(passage, at)
         if sentence is None:  # White space between sentences.
-            at += 1
+            at = max(at + 1, _after_space(passage, at, end))
             continue
         _, at = sentence
         rest = passage[at:end]
@@ -130,16 +130,23 @@ def _word_end(passage: str, end: int) -> int:
     return end
 
 
+def _after_space(passage: str, start: int, end: int) -> int:
+    """Return where the white space at an offset ends."""
+    return end - len(passage[start:end].lstrip())
+
+
 def _trim_left(passage: str, start: int, end: int) -> int:
     """Return the start without white space, tags, list marks and stray punctuation."""
     if tag := TAG.match(passage, start, end):
         return tag.end()
-    at_line_start = not passage[:start].rpartition("\n")[2].strip()
-    if at_line_start and (bullet := BULLET.match(passage, start, end)):
-        return bullet.end()
     first = passage[start]
+    if first.isspace():
+        return _after_space(passage, start, end)
+    bullet = BULLET.match(passage, start, end)
+    if bullet and not passage[passage.rfind("\n", 0, start) + 1 : start].strip():
+        return bullet.end()
     after = passage[start + 1] if start + 1 < end else ""
-    if first.isspace() or _is_emoji(first):
+    if _is_emoji(first):
         return start + 1
     if first in "-–." and after.isdigit():  # A negative number, or ".5".
         return start
@@ -149,7 +156,9 @@ def _trim_left(passage: str, start: int, end: int) -> int:
 def _trim_right(passage: str, start: int, end: int) -> int:
     """Return the end without white space, tags and stray punctuation."""
     last = passage[end - 1]
-    if last.isspace() or last in TRAILING or _is_emoji(last):
+    if last.isspace():
+        return start + len(passage[start:end].rstrip())
+    if last in TRAILING or _is_emoji(last):
         return end - 1
     if last == ">":
         begin = passage.rfind("<", start, end)
