@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from syntagma.csv_tables import read_table
 from syntagma.errors import InputError
-from syntagma.files import BYTE_ORDER_MARK, read_lines, read_table, split_pair
+from syntagma.files import BYTE_ORDER_MARK, read_lines, split_pair
 from syntagma.outputs import require_file_place, write_json
 from syntagma.tasks.choice.data import read_choices
 from syntagma.tasks.relations.data import read_relations

@@ -14,7 +14,7 @@ from tests.messages import naming
 
 ROOT = Path(syntagma.__file__).parent
 LAYERS = [
-    {"errors", "json_values", "files", "formats", "drafts", "outputs", "settings"}
+    {"errors", "json_values", "files", "csv_tables", "formats", "drafts", "outputs", "settings"}
     | {"batches", "progress", "checks", "plugins", "registry", "lifeline"}
     | {"control_groups", "cpu_threads", "free_memory"}
     | {"reprs", "views"},

@@ -18,7 +18,6 @@ import tarfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, AnyStr, cast
 
@@ -269,62 +268,9 @@ def bounded_text(file: IO[str], path: str | Path) -> str:
     return "".join(parts)
 
 
-Row = dict[str, str | None]
-
-
-def read_table(
-    path: str | Path, *, separator: str = ",", quoted: bool = True
-) -> tuple[list[str], Iterator[Row]]:
-    """Return the column names and an iterator over the rows of a delimited table.
-
-    Cells missing at the end of a row are ``None``.
-
-    Args:
-        path: a CSV or TSV file with a header row.
-        separator: the cell delimiter.
-        quoted: whether cells may be quoted; otherwise quotes are ordinary characters.
-
-    Raises:
-        InputError: the file cannot be read, is empty, or is not a valid table.
-    """
-    rows = _table(path, separator, csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
-    names = next(rows, None)
-    if names is None:
-        raise InputError(f"{path}: is empty; expected a table with a header row")
-    return list(names), rows
-
-
-def row_mistake(row: Row, needed: Iterable[str] = ()) -> str:
-    """Describe what is wrong with the shape of a table row; empty if nothing is.
-
-    Args:
-        row: a row from :func:`read_table`.
-        needed: names of the required columns.
-    """
-    # DictReader collects surplus cells under the key None.
-    if None in row:
-        return "has more cells than the table has columns (quote cells that contain a comma)"
-    lacking = next((name for name in needed if row[name] is None), "")
-    return f"ends before its column {lacking}" if lacking else ""
-
-
-def _table(path: str | Path, separator: str, quoting: Any) -> Iterator[Row]:
-    """Yield a row that maps each column name to itself, then the data rows."""
-    number = 0
-    with read_errors(path, lambda: number), open_text(path) as file:
-        lines = bounded_lines(file, path)
-        # The csv module rejects a carriage return in an unquoted cell.
-        plain = (line.rstrip("\r\n").replace("\r", " ") for line in lines)
-        rows = plain if quoting == csv.QUOTE_NONE else lines
-        # Before a quoted name, a byte-order mark would turn the quotes into part of the name.
-        first = (line.removeprefix(BYTE_ORDER_MARK) for line in islice(rows, 1))
-        reader = csv.DictReader(chain(first, rows), delimiter=separator, quoting=quoting)
-        if not reader.fieldnames:
-            return
-        yield {name: name for name in reader.fieldnames}
-        for row in reader:
-            number = reader.line_num
-            yield row
+def is_named(path: str | Path, *suffixes: str) -> bool:
+    """Whether the name of a file ends in one of the suffixes, perhaps with ``.gz`` after it."""
+    return str(path).lower().removesuffix(".gz").endswith(suffixes)
 
 
 def read_json(path: str | Path, *, extra: str = "", finite: bool = True) -> Any:
@@ -362,8 +308,14 @@ def _read_as_json(text: str, path: str | Path, extra: str = ONE_A_LINE, finite: 
         raise InputError(f"{path}: broken JSON ({error}); give a correct file") from error
 
 
-def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]:
-    """Yield the objects of a JSON array, or of a JSON Lines file (``.jsonl``).
+def read_objects(
+    path: str | Path, *, lines: bool | None = None
+) -> Iterator[tuple[str, dict[str, Any] | str]]:
+    """Yield the objects of a JSON array, or of a JSON Lines file.
+
+    Args:
+        path: the file, plain or gzipped, or ``-`` for standard input.
+        lines: whether every line is an object; by default if the file is named ``.jsonl``.
 
     Yields:
         The location of each object for error messages, and the object itself or a description of
@@ -372,7 +324,9 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | str]]
     Raises:
         InputError: the file cannot be read or is not a JSON array.
     """
-    if str(path).lower().removesuffix(".gz").endswith(".jsonl"):
+    if lines is None:
+        lines = is_named(path, ".jsonl")
+    if lines:
         for number, line in enumerate(read_lines(path), start=1):
             if line.strip():
                 place = f"{path}, line {number}"
@@ -391,8 +345,7 @@ def _items_of_array(path: str | Path) -> Iterator[Any]:
     try:
         yield from array_items(text)
     except ValueError:
-        hint = "; if every line is a separate object, name the file .jsonl"
-        rows = _read_as_json(text, path, hint)  # Raises an error that names line and column.
+        rows = _read_as_json(text, path)  # Raises an error that names line and column.
         raise InputError(f"{path}: expected a list of objects, got {type(rows).__name__}") from None
 
 

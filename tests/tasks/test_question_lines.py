@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 
 import pytest
@@ -40,6 +42,20 @@ def test_passages_may_be_called_contexts_and_ids_default_to_the_line(tmp_path):
         QuestionLine(2, "Moll kept it.", "Who?"),
         QuestionLine(7, "Moll kept it.", "Who?"),
     ]
+
+
+def test_lines_come_from_standard_input_and_from_files_of_any_name(tmp_path, monkeypatch):
+    row = {"passage": "The ferry left.", "question": "What left?"}
+    data = f"{json.dumps(row)}\n{json.dumps(row)}\n".encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    found = list(read_question_lines("-"))
+    assert [line.id for line in found] == [1, 2]
+    (tmp_path / "asked.txt").write_bytes(data)
+    assert list(read_question_lines(tmp_path / "asked.txt")) == found
+    (tmp_path / "asked.json").write_text(json.dumps([row, row]))
+    assert list(read_question_lines(tmp_path / "asked.json")) == found
+    (tmp_path / "asked.JSON.gz").write_bytes(gzip.compress(json.dumps([row, row]).encode()))
+    assert list(read_question_lines(tmp_path / "asked.JSON.gz")) == found
 
 
 @pytest.mark.parametrize(

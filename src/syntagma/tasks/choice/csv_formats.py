@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from syntagma.csv_tables import read_table, row_mistake
 from syntagma.errors import InputError
-from syntagma.files import read_objects, read_table, row_mistake
+from syntagma.files import read_objects
 from syntagma.json_values import whole_number
 from syntagma.tasks.choice.example import Candidates, ChoiceExample, checked
 from syntagma.tasks.collect import InvalidRecordError

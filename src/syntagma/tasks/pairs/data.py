@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from syntagma.csv_tables import read_table, row_mistake
 from syntagma.errors import InputError
-from syntagma.files import read_objects, read_table, row_mistake
+from syntagma.files import read_objects
 from syntagma.tasks.collect import Collected, gather
 
 FIRST = ("sentence1", "sentence_A", "premise")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.files import read_objects
+from syntagma.files import is_named, read_objects
 from syntagma.tasks.spans.answers import Mode
 from syntagma.tasks.spans.reader import Reader
 
@@ -38,17 +38,18 @@ class QuestionLine:
 
 
 def read_question_lines(path: str | Path) -> Iterator[QuestionLine]:
-    """Yield the questions of a file of JSON lines.
+    """Yield the questions of a file of JSON lines, or of a JSON array in a file named ``.json``.
 
     Args:
-        path: the file, plain or gzipped, or ``-`` for standard input.
+        path: the file, plain or gzipped, or ``-`` for standard input, whose lines are read.
 
     Raises:
         InputError: the file cannot be read, or a line is not such an object; the lines before it
             were yielded.
     """
     found = False
-    for number, (where, row) in enumerate(read_objects(str(path)), start=1):
+    rows = read_objects(str(path), lines=not is_named(path, ".json"))
+    for number, (where, row) in enumerate(rows, start=1):
         if isinstance(row, str):
             raise InputError(f"{row}; {EXPECTED}")
         passage = next((row[key] for key in PASSAGE if key in row), None)
