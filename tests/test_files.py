@@ -13,7 +13,7 @@ import pytest
 
 from syntagma.csv_tables import read_table
 from syntagma.errors import InputError
-from syntagma.files import BYTE_ORDER_MARK, read_lines, split_pair
+from syntagma.files import BYTE_ORDER_MARK, read_lines, read_text, split_pair
 from syntagma.outputs import require_file_place, write_json
 from syntagma.tasks.choice.data import read_choices
 from syntagma.tasks.relations.data import read_relations
@@ -31,6 +31,13 @@ def test_lines_that_are_not_utf8_are_reported(tmp_path, pack):
     path.write_bytes(pack("The ferry sank .\n".encode("utf-16")))
     with pytest.raises(InputError, match=naming("a.txt UTF-8 line 1 `iconv -f utf-16")):
         list(read_lines(path))
+
+
+def test_texts_with_nuls_are_reported(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes("É, a ferry sank .\n".encode("utf-16-le").replace(b"\xc9\0", b"E\0"))
+    with pytest.raises(InputError, match=naming("a.txt NUL byte 1 UTF-8 iconv -f utf-16")):
+        read_text(path)
 
 
 def test_standard_input_is_read_once(monkeypatch):

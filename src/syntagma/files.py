@@ -76,11 +76,21 @@ def open_text(path: str | Path) -> IO[str]:
         DiskError: the file does not exist or cannot be read.
         InputError: the path is a folder, or standard input has already been read.
     """
+    return io.TextIOWrapper(open_bytes(path), encoding="utf-8", newline="\n")
+
+
+def open_bytes(path: str | Path) -> IO[bytes]:
+    """Open a file, a ``.gz`` of one, or standard input (``-``) for its unpacked bytes.
+
+    Raises:
+        DiskError: the file does not exist or cannot be read.
+        InputError: the path is a folder, or standard input has already been read.
+    """
     require_path(path, "a file")
     if str(path) == STANDARD_INPUT:
         if sys.stdin.buffer.closed:
             raise InputError(f"{STANDARD_INPUT}: standard input has already been read; give a file")
-        return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="\n")
+        return sys.stdin.buffer
     path = Path(path)
     try:
         if not path.exists():
@@ -94,13 +104,12 @@ def open_text(path: str | Path) -> IO[str]:
         try:
             require_end(raw, path)
             # Open once and peek: bytes read from a pipe to detect gzip could not be read again.
-            file = unpacked(raw)
+            return unpacked(raw)
         except BaseException:
             raw.close()
             raise
     except OSError as error:
         raise DiskError(f"{path!s:.80}: cannot be read ({error.strerror})") from error
-    return io.TextIOWrapper(file, encoding="utf-8", newline="\n")
 
 
 def require_end(file: io.BufferedReader, path: str | Path) -> None:
@@ -237,21 +246,36 @@ def read_text(path: str | Path) -> str:
     """Read a whole file, character for character.
 
     Raises:
-        InputError: the file cannot be read, is not UTF-8, is empty, or is longer than
-            :data:`MAX_TEXT`.
+        InputError: the file cannot be read, is not UTF-8, contains a NUL, is empty, or is longer
+            than :data:`MAX_TEXT`.
     """
     with read_errors(path), open_text(path) as file:
-        text = bounded_text(file, path)
+        text = read_bounded(file, path)
+    if (nul := text.find("\0")) >= 0:
+        raise nul_error(path, f"at byte {len(text[:nul].encode())}")
     if not text.strip():
         raise InputError(f"{path}: is empty; expected text")
     return text
 
 
-def bounded_text(file: IO[str], path: str | Path) -> str:
-    """Return the rest of an open text file.
+def nul_error(path: str | Path, place: str) -> InputError:
+    """Return the error for a NUL, which is valid UTF-8, but in no text: UTF-16 has it in most.
 
     Args:
-        file: the file.
+        path: the file.
+        place: where it is, for the message ("at byte 1").
+    """
+    return InputError(
+        f"{path}: has a NUL {place}, so it is not UTF-8 text; give a text file, or if it is "
+        f"UTF-16, convert it with `iconv -f utf-16 -t utf-8`"
+    )
+
+
+def read_bounded(file: IO[AnyStr], path: str | Path) -> AnyStr:
+    """Return the rest of an open file.
+
+    Args:
+        file: a text or binary file.
         path: its name, for messages.
 
     Raises:
@@ -265,7 +289,7 @@ def bounded_text(file: IO[str], path: str | Path) -> str:
             raise InputError(
                 f"{path}: is longer than {MAX_TEXT} characters; give a smaller text file"
             )
-    return "".join(parts)
+    return part.join(parts)
 
 
 def is_named(path: str | Path, *suffixes: str) -> bool:

@@ -335,7 +335,8 @@ def test_questions_are_answered_from_each_text(run, tmp_path):
     alone = tmp_path / "alone.json"
     assert run("answer", tmp_path / "b/log.txt", "Who kept it?", "--json", alone)[0] == 0
     (single,) = json.loads(alone.read_text())["answers"]
-    assert single | {"source": ""} == answers[3] | {"source": ""}
+    assert answers[3]["passage"] == answers[3]["source"]
+    assert single | {"source": answers[3]["source"], "passage": answers[3]["passage"]} == answers[3]
 
 
 def test_questions_as_json_lines(run, tmp_path):

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from syntagma.errors import InputError
 from syntagma.parse.columns import ParsedText
 from syntagma.parse.encode import SentenceEncoder
 from syntagma.parse.parser import JointParser
@@ -19,6 +20,7 @@ from syntagma.text.conllu import parse_conllu
 from syntagma.text.json_format import format_json
 from syntagma.text.limits import MAX_CHARACTERS, MAX_WORDS, READ_CHARACTERS
 from syntagma.text.sentence import Parse, Sentence
+from tests.messages import naming
 
 WORDS = ["the", "old", "boat", "lies", "near"] * (MAX_WORDS * 2 // 5) + ["mill"]
 PARTS = (0, 267, 534)
@@ -120,6 +122,13 @@ def test_sentences_that_continue_are_marked(parser, tmp_path):
     (read,) = parse_conllu(first.conllu().split("\n"))
     assert read.comment("continues") == "Yes"
     assert "continues" not in last.conllu() + format_json(last.parse)
+
+
+def test_text_with_a_nul_is_no_text(parser, tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes("It went on.\nIt did.".encode("utf-16-le"))
+    with pytest.raises(InputError, match=naming("text.txt NUL line 1 iconv -f utf-16")):
+        list(parse_file(path, parser))
 
 
 def test_shards_keep_what_continues(tmp_path):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from syntagma.errors import DiskError, InputError
 from syntagma.extraction.limits import ExtractionLimits, megabytes
+from syntagma.files import nul_error, open_bytes, read_bounded, read_errors
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -138,10 +139,7 @@ def decode_text(source: Source) -> str:
     encoding, n_mark = marked_encoding(source.data)
     data = source.data[n_mark:]
     if encoding in ("", "utf-8") and (nul := data.find(b"\0")) >= 0:
-        raise InputError(
-            f"{source.name}: has a NUL at byte {n_mark + nul}, so it is not UTF-8 text; give a "
-            f"text file, or if it is UTF-16, convert it with `iconv -f utf-16 -t utf-8`"
-        )
+        raise nul_error(source.name, f"at byte {n_mark + nul}")
     try:
         return data.decode(encoding or "utf-8")
     except UnicodeDecodeError as error:
@@ -151,6 +149,26 @@ def decode_text(source: Source) -> str:
             f"{source.name}: not {named} at byte {wrong_at} ({error.reason}); convert it to UTF-8, "
             f"for example with `iconv -f latin1 -t utf-8`"
         ) from error
+
+
+def read_plain_text(path: str | os.PathLike[str]) -> str:
+    """Read a plain text, whatever its name, decoded as a document is.
+
+    Args:
+        path: a file, perhaps gzipped, or ``-`` for standard input.
+
+    Raises:
+        DiskError: it does not exist, or cannot be read.
+        InputError: it is a folder or a device, has another encoding, is no text, is empty, or is
+            too long.
+    """
+    name = display_name(path)
+    with read_errors(name), open_bytes(Path(path)) as file:
+        data = read_bounded(file, name)
+    text = decode_text(Source(name, data))
+    if not text.strip():
+        raise InputError(f"{name}: is empty; expected text")
+    return text
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:

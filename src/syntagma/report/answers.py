@@ -12,8 +12,9 @@ from syntagma.encoders.default import DEFAULT_PARSER, DEFAULT_READER
 from syntagma.errors import InputError
 from syntagma.extraction.document import Document
 from syntagma.extraction.extract import is_formatted
+from syntagma.extraction.source import read_plain_text
 from syntagma.extraction.worker import Extractor
-from syntagma.files import read_lines, read_text
+from syntagma.files import read_lines
 from syntagma.outputs import write_text
 from syntagma.parse.sources.load import load_parser
 from syntagma.report.answer_page import answer_page
@@ -171,19 +172,28 @@ def as_json(found: Sequence[Reading | DocumentReading] | Sequence[Choosing]) -> 
         found: at least one; for a single text, ``passage`` is its name.
 
     Returns:
-        The answers of all texts in one list, each with its ``source``.
+        The answers from all sources in one list.  If they are several, ``passage`` of each answer
+        is the name of the one that it is from; ``source`` is its file, if it has one.
     """
     values = found[0].to_dict()
     if len(found) > 1:
         del values["passage"]
-        values["answers"] = [answer for one in found for answer in one.to_dict()["answers"]]
+        values["answers"] = [
+            {"passage": one.name} | answer for one in found for answer in one.to_dict()["answers"]
+        ]
     return values
 
 
 def _names(paths: Sequence[str | Path]) -> list[str]:
     """Return the names of files without their folders, or the paths where two names are equal."""
-    names = [Path(path).name for path in paths]
+    names = list(map(_name, paths))
     return names if len(set(names)) == len(names) else list(map(str, paths))
+
+
+def _name(path: str | Path) -> str:
+    name = Path(path).name
+    # The folders "." and ".." have their names elsewhere.
+    return name if name not in ("", "..") else Path(path).resolve().name or str(path)
 
 
 def choose(
@@ -194,10 +204,10 @@ def choose(
     model: str,
     device: str = "cpu",
 ) -> list[Choosing]:
-    """Choose an option for each question about each of some text files.
+    """Choose an option for each question about each of some texts.
 
     Args:
-        paths: text files, or ``-`` for standard input.
+        paths: text files, documents, or ``-`` for standard input.
         questions: questions about the texts.
         options: at least two options, or one string that separates them by ``|``.
         model: folder of a multiple-choice model.
@@ -218,7 +228,7 @@ def choose(
         options = [option.strip() for option in options[0].split("|")]
     if not all(option.strip() for option in options):
         raise InputError(f"an option is empty: {' | '.join(options)!r}")
-    passages = list(map(read_text, paths))
+    passages = [_read_source(path).text for path in paths]
     chooser = Chooser.from_pretrained(model, device=device)
     found = []
     for name, passage in zip(_names(paths), passages, strict=True):
@@ -273,18 +283,24 @@ def read_and_answer(
     if not questions:
         raise InputError("no question; write one after the file, or --questions FILE")
     names = _names(paths)
-    # Files are read first, so that a wrong one is reported before a model is loaded.
+    # All is checked and read first, so that what is wrong is reported before a model is loaded or
+    # a folder indexed.
+    has_documents = [is_retriever(path) or Path(path).is_dir() for path in paths]
+    for path, several in zip(paths, has_documents, strict=True):
+        if several and threshold is not None:
+            raise InputError(f"{path}: --threshold is for a single text; use --mode for documents")
+        if not several and read is not None:
+            raise InputError(
+                f"{path}: --read is for folders, indexes and retrievers of documents; omit it"
+            )
     texts = [
-        None if is_retriever(path) or Path(path).is_dir() else _read_source(path) for path in paths
+        None if several else _read_source(path)
+        for path, several in zip(paths, has_documents, strict=True)
     ]
     reader = None
     found: list[Reading | DocumentReading] = []
     for path, name, text in zip(paths, names, texts, strict=True):
         if text is None:
-            if threshold is not None:
-                raise InputError(
-                    f"{path}: --threshold is for a single text; use --mode for documents"
-                )
             found.append(
                 ask_documents(
                     path,
@@ -299,10 +315,6 @@ def read_and_answer(
                 )
             )
             continue
-        if read is not None:
-            raise InputError(
-                f"{path}: --read is for folders, indexes and retrievers of documents; omit it"
-            )
         reader = reader or Reader.from_pretrained(model, device=device)
         answers = reader.answer_all(
             text.text, questions, mode=mode, threshold=threshold, exhaustive=exhaustive
@@ -314,6 +326,6 @@ def read_and_answer(
 def _read_source(path: str | Path) -> Document:
     """Read a document, or a text as one without structure."""
     if not is_formatted(path):
-        return Document(read_text(path), ())
+        return Document(read_plain_text(path), ())
     with Extractor() as extractor:
         return extractor.extract(path)

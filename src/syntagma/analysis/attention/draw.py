@@ -18,7 +18,8 @@ from syntagma.analysis.systems import distinct_names
 from syntagma.drawing.attention_svg import attention_svg
 from syntagma.drawing.turns_svg import turns_svg
 from syntagma.errors import InputError
-from syntagma.files import STANDARD_OUTPUTS, read_text
+from syntagma.extraction.source import read_plain_text
+from syntagma.files import STANDARD_OUTPUTS
 from syntagma.outputs import write_text
 from syntagma.tasks.choice.chooser import Chooser
 from syntagma.tasks.layout import TextPair
@@ -68,7 +69,7 @@ def draw_attention(
     if layer and layer != GUIDED and not layer.isdecimal():
         raise InputError(f"--layer: expected a number from 1, or {GUIDED}, got {layer!r}")
     predictors = [open_predictor(model, device=device) for model in models]
-    texts = _texts(predictors[0], read_text(passage), question, options)
+    texts = _texts(predictors[0], read_plain_text(passage), question, options)
     shown, texts = _shown(show, predictors, texts)
     wanted = int(layer) if layer.isdecimal() else layer or None
     seen = [
@@ -108,7 +109,7 @@ def draw_turns(
     """
     _check(out)
     predictors = [open_predictor(model, device=device) for model in models]
-    texts = _texts(predictors[0], read_text(passage), question, options)
+    texts = _texts(predictors[0], read_plain_text(passage), question, options)
     observations = [
         observe_reading(name, predictor, texts)
         for name, predictor in zip(_names(models), predictors, strict=True)
