@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from syntagma.errors import InputError
 from syntagma.extraction.extract import extract
 from syntagma.report import answers
-from syntagma.report.answers import Choosing, as_json, choose, read_and_answer
+from syntagma.report.answers import Choosing, Reading, as_json, choose, read_and_answer
 from syntagma.report.document_answers import DocumentReading
 from syntagma.tasks.choice.chooser import Choice
 from tests.document_files import paragraph, word_file
 from tests.messages import naming
+from tests.page_fixtures import PASSAGE, answer_of, span_of
 
 TEXT = "Élan left.\r\nThe ferry sank.\n"
 
@@ -117,3 +119,21 @@ def test_rows_say_which_of_several_sources_they_are_from(monkeypatch, tmp_path):
     read_and_answer([Path(".")], ["Who?"])
     read_and_answer([".."], ["Who?"])
     assert names == ["inner", "quay"]
+
+
+def test_a_page_loads_one_parser(monkeypatch, tmp_path):
+    loaded, parsed = [], []
+
+    def load_parser(name):
+        loaded.append(name)
+        return SimpleNamespace(parse_text=lambda text: parsed.append(text) or [])
+
+    monkeypatch.setattr(answers, "load_parser", load_parser)
+    # A reader that looks at no trees has no parser of its own.
+    model = SimpleNamespace(config=SimpleNamespace(guides={}))
+    reader = SimpleNamespace(texts=SimpleNamespace(cache=None), model=model)
+    spans = [span_of(PASSAGE, "Ana Reyes")]
+    found = tuple(answer_of(question, spans, null_odds=0.0) for question in ("Who?", "When?"))
+    Reading("a", PASSAGE, found, reader).write_page(tmp_path / "a.html")
+    assert len(loaded) == 1
+    assert parsed == [PASSAGE, "Who?", "When?"]

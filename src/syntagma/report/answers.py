@@ -89,10 +89,16 @@ class Reading:
 
     def parses(self, text: str) -> list[Parse]:
         """Parse a text with the reader's parser, or the default parser if the reader has none."""
+        (found,) = self._parsed([text])
+        return found
+
+    def _parsed(self, texts: Sequence[str]) -> list[list[Parse]]:
+        """Parse texts with one parser, since loading it takes longer than parsing a question."""
         cache = self.reader.texts.cache
         if cache is not None:
-            return cache.parsed([text])[0].parses(text)
-        return load_parser(DEFAULT_PARSER).parse_text(text)
+            return [cache.parsed([text])[0].parses(text) for text in texts]
+        parser = load_parser(DEFAULT_PARSER)
+        return [parser.parse_text(text) for text in texts]
 
     def write_page(self, path: Path) -> None:
         """Write the answers, trees and attention as an HTML page.
@@ -100,14 +106,14 @@ class Reading:
         Raises:
             InputError: the file cannot be written.
         """
-        parses = self.parses(self.passage)
+        parses, *asked = self._parsed([self.passage, *(answer.question for answer in self.answers)])
         guided = "ancestor_attention" in self.reader.model.config.guides
         page = answer_page(
             title=f"Syntagma reads {self.name}",
             passage=self.passage,
             parses=parses,
             answers=[replace(a, candidates=a.candidates[:SHOWN]) for a in self.answers],
-            question_parses=[self.parses(answer.question) for answer in self.answers],
+            question_parses=asked,
             attention=[self._weights(answer.question, parses) for answer in self.answers]
             if guided
             else None,
