@@ -144,7 +144,7 @@ def test_a_threshold_explains_itself(passage: str, answers: list[Answer]) -> Non
     html = answer_page(
         title="", passage=passage, parses=[], answers=[decided], question_parses=[[]]
     )
-    assert "3.25, exceed the threshold, 2.50" in html
+    assert "3.25, exceeds the threshold, 2.50" in html
 
 
 def test_the_verifier_is_shown_if_there_is_one(passage: str, answers: list[Answer]) -> None:

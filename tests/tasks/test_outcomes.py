@@ -154,6 +154,22 @@ def test_a_threshold_decides_alone():
     assert give_answer(predict("Who?"), PASSAGE, settings, threshold=math.inf).outcome == "none"
 
 
+def test_infinite_thresholds_can_be_written_and_shown():
+    for threshold, written in ((math.inf, "inf"), (-math.inf, "-inf"), (1.5, 1.5), (None, None)):
+        answer = give_answer(predict("Who?", "Tern"), PASSAGE, head(0.9, 0.05), threshold=threshold)
+        assert answer.to_dict()["threshold"] == written
+        read = json.loads(answer.to_json(), parse_constant=pytest.fail)
+        assert (read["threshold"], read["mode"] is None) == (written, threshold is not None)
+    nothing = give_answer(predict("Who?"), "\u200b", head(0.9, 0.05), threshold=math.inf)
+    assert outcome_line(nothing) == "— no answer in the text —  (no span could be an answer)"
+
+
+@pytest.mark.parametrize("mode", ["sure", ["strict"], {}, 1])
+def test_there_are_three_modes(mode):
+    with pytest.raises(InputError, match=naming("mode strict lenient got")):
+        require_mode(mode)
+
+
 def test_without_a_calibration_the_numbers_say_so():
     found = predict("Who left at noon?", "The Tern", margin=8.0)
     answer = give_answer(found, PASSAGE, SpanHead())

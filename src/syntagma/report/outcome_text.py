@@ -9,6 +9,7 @@ from syntagma.tasks.spans.answers import BaseAnswer
 from syntagma.tasks.spans.tidy import readable
 
 NO_ANSWER = "no answer in the text"
+NO_CANDIDATE = "no span could be an answer"
 
 
 def shown_text(answer: BaseAnswer[Any, Any]) -> str:
@@ -32,6 +33,8 @@ def numbers_text(answer: BaseAnswer[Any, Any]) -> str:
     """
     if answer.threshold is not None:
         # The threshold decided, so the probabilities may say otherwise.
+        if not answer.candidates:  # The odds are infinite, and an infinite threshold may be too.
+            return NO_CANDIDATE
         return f"margin {signed(answer.threshold - answer.prediction.null_odds, 1)}"
     no_answer = f"probability of no answer {probability_text(answer.no_answer)}"
     numbers = f"confidence {probability_text(answer.confidence)}, {no_answer}"

@@ -87,7 +87,7 @@ class Answer(BaseModel):
     sentence: Excerpt | None
     calibrated: bool
     mode: Literal["strict", "balanced", "lenient"]
-    threshold: float | None
+    threshold: float | Literal["inf", "-inf"] | None
     null_odds: float | None
     source: str | None = None
     page: int | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
@@ -191,7 +192,10 @@ class BaseAnswer(Generic[SpanT, PredictionT]):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, as in the JSON files of ``syntagma answer``."""
+        """Return plain values, as in the JSON files of ``syntagma answer``.
+
+        An infinite threshold, which JSON lacks, is the text ``inf`` or ``-inf``.
+        """
         return {
             "question": self.question,
             **self.as_row(),
@@ -200,7 +204,7 @@ class BaseAnswer(Generic[SpanT, PredictionT]):
             "sentence": None if self.sentence is None else self.sentence._asdict(),
             "calibrated": self.calibrated,
             "mode": self.mode,
-            "threshold": self.threshold,
+            "threshold": _writable(self.threshold),
             # Without a candidate the odds are infinite, which JSON cannot say.
             "null_odds": self.prediction.null_odds if self.candidates else None,
         }
@@ -208,6 +212,11 @@ class BaseAnswer(Generic[SpanT, PredictionT]):
     def to_json(self) -> str:
         """Return :meth:`to_dict` as one line of JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+def _writable(threshold: float | None) -> float | str | None:
+    """Return a threshold as JSON can have it: ``inf`` and ``-inf`` as texts."""
+    return str(threshold) if threshold is not None and math.isinf(threshold) else threshold
 
 
 @dataclass(frozen=True, slots=True, repr=False)

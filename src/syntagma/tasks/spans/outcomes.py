@@ -85,8 +85,9 @@ def require_mode(mode: str) -> Mode:
     Raises:
         InputError: there is no such mode.
     """
-    if mode not in MODES:
-        raise InputError(f"mode: expected one of {', '.join(MODES)}, got {mode!r}")
+    # What is no text may not be hashable either.
+    if not isinstance(mode, str) or mode not in MODES:
+        raise InputError(f"mode: expected one of {', '.join(MODES)}, got {mode!r:.60}")
     return mode
 
 
