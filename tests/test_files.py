@@ -126,6 +126,31 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     assert pipe.is_fifo()
 
 
+def test_links_that_cannot_be_followed_or_written_are_reported_before_the_work(tmp_path):
+    loop, dead = tmp_path / "loop", tmp_path / "dead"
+    loop.symlink_to(loop)
+    dead.symlink_to("/proc/nowhere/x.json")
+    good = tmp_path / "good"
+    good.symlink_to(tmp_path / "new" / "x.json")
+    with pytest.raises(InputError, match=naming("loop link another path")):
+        require_file_place(loop)
+    with pytest.raises(InputError, match=naming("loop link another path")):
+        write_json(loop, {})
+    with pytest.raises(InputError, match=naming("dead cannot be written another path")):
+        require_file_place(dead)
+    require_file_place(good)
+    write_json(good, {})
+    assert (tmp_path / "new" / "x.json").is_file()
+
+
+def test_a_folder_called_like_standard_output_is_no_obstacle(tmp_path, monkeypatch):
+    (tmp_path / "-").mkdir()
+    monkeypatch.chdir(tmp_path)
+    require_file_place("-")
+    with pytest.raises(InputError, match=naming("folder path of a file")):
+        require_file_place(tmp_path / "-")
+
+
 def test_json_can_be_written_to_dev_stdout(capfdbinary):
     print("f1 1.0")
     write_json("/dev/stdout", {"f1": 1.0}, indent=None)

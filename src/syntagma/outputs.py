@@ -87,19 +87,21 @@ def require_file_place(path: str | Path) -> None:
     Nothing is created; missing parent folders are fine, since writing creates them.
 
     Raises:
-        InputError: the path is a folder, one of its parents is a file, or the folder is not
-            writable.
+        InputError: the path is a folder, one of its parents is a file, the folder is not writable,
+            or it is a link that cannot be followed.
     """
     path = Path(path)
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder; give the path of a file")
-    for folder in path.parents:
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"{path}: {folder} is a file, not a folder; give another path")
+    # First: there may be a folder called "-".
     if is_stream(path):
         return
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; give the path of a file")
+    target = followed(path)
+    for folder in target.parents:
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{path}: {folder} is a file, not a folder; give another path")
     # Trying to write is the only reliable test: permission bits say nothing about read-only mounts.
-    above = next(folder for folder in path.absolute().parents if folder.exists())
+    above = next(folder for folder in target.absolute().parents if folder.exists())
     with disk_errors(path), tempfile.TemporaryFile(dir=above):
         pass
 
@@ -128,8 +130,9 @@ def require_apart(path: str | Path | None, read: Iterable[str | Path]) -> None:
 
 def is_stream(path: Path) -> bool:
     """Whether the path is standard output, a device or a pipe, which cannot be replaced."""
-    is_other = path.exists() and not path.is_file() and not path.is_dir()
-    return is_other or path.as_posix() in STANDARD_OUTPUTS
+    if path.as_posix() in STANDARD_OUTPUTS:
+        return True
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _write_stream(path: Path, draft: Path) -> None:
@@ -174,7 +177,7 @@ def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
             _write_stream(path, draft)
         return
     with disk_errors(path, remedy):
-        path = _followed(path)
+        path = followed(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         with new_draft(path, path.suffix) as draft:
             draft.touch(exist_ok=False)
@@ -188,9 +191,20 @@ def write_file(path: str | Path, remedy: str = ELSEWHERE) -> Iterator[Path]:
             os.replace(draft, path)
 
 
-def _followed(path: Path) -> Path:
-    """Resolve a symbolic link to its target; return any other path unchanged."""
-    return path.resolve() if path.is_symlink() else path
+def followed(path: Path) -> Path:
+    """Resolve a symbolic link to its target; return any other path unchanged.
+
+    Raises:
+        InputError: the link leads to itself, or cannot be followed.
+    """
+    if not path.is_symlink():
+        return path
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:  # Python raises either for links in a circle.
+        raise InputError(
+            f"{path}: is a link that cannot be followed ({error}); give another path"
+        ) from error
 
 
 def write_text(path: str | Path, text: str) -> None:

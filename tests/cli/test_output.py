@@ -111,6 +111,48 @@ def test_one_output_can_be_stdout(run):
     assert says(one_line(err), "--json --html - file")
 
 
+def test_two_options_do_not_write_to_one_path(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("link").symlink_to("x.svg")
+    for command in (
+        ["answer", "ferry.txt", "Who left?", "--json", "x.out", "--html", tmp_path / "x.out"],
+        ["noise", "runs/a", "dev.json", "--plot", "x.svg", "--json", "link"],
+        ["index", "ferries", "--out", "x", "--json", "./x"],
+    ):
+        code, _, err = run(*command)
+        assert code == 2
+        assert says(one_line(err), "--json both another path")
+    code, _, err = run("answer", "ferry.txt", "Who?", "--json", "/dev/null", "--html", "/dev/null")
+    assert says(one_line(err), "ferry.txt no such file")
+
+
+WRITTEN = {
+    "annotate": ["a.txt"], "train": ["a.yaml"], "index": ["a"], "report": ["a"], "pack": ["a"],
+    "sweep": ["a.yaml"], "study": ["a.yaml"], "calibrate": ["a", "b"], "reproduce": ["sg-net"],
+    "export": ["a", "--to", "onnx"],
+}  # fmt: skip
+"""Commands that write folders, and arguments before ``--out``."""
+
+
+def test_all_commands_that_write_folders_are_known():
+    of_files = {"predict", "attention"}
+    found = {
+        name
+        for name, command in COMMANDS.items()
+        if any("--out" in each.opts for each in command.params)
+    }
+    assert found == WRITTEN.keys() | of_files
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_folders_cannot_be_standard_output(run, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run(name, *WRITTEN[name], "--out", "-")
+    assert code == 2
+    assert says(one_line(err), "--out expected folder got - standard output")
+    assert not Path("-").exists()
+
+
 def test_quiet_and_verbose_contradict_each_other(run):
     code, _, err = run("-q", "doctor", "-v")
     assert code == 2

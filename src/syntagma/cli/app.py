@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand
 
 from syntagma import __version__
-from syntagma.cli.console import be_quiet, be_verbose, show, take_stdout
+from syntagma.cli.console import be_quiet, be_verbose, show, take_path, take_stdout
 from syntagma.errors import InputError
 from syntagma.files import STANDARD_INPUT, STANDARD_OUTPUTS
 
@@ -105,13 +105,37 @@ def file_place(option: typer.CallbackParam, path: Path | None) -> Path | None:
     """Check that a file can be written, before the work whose result it will hold.
 
     If it is standard output, what is for people goes to standard error from here on.
+
+    Raises:
+        InputError: it cannot be, or another option writes it too.
     """
     if path is not None:
-        from syntagma.outputs import require_file_place
+        from syntagma.outputs import is_stream, require_file_place
 
         require_file_place(path)
         if path.as_posix() in STANDARD_OUTPUTS:
             take_stdout(option.opts[0])
+        elif not is_stream(path):
+            take_path(option.opts[0], path)
+    return path
+
+
+def folder_place(option: typer.CallbackParam, path: Path | None) -> Path | None:
+    """Check that a folder to write is not meant to be standard output.
+
+    Raises:
+        InputError: it is, its path cannot be followed, or another option writes there too.
+    """
+    if path is None:
+        return None
+    if path.as_posix() in STANDARD_OUTPUTS:
+        raise InputError(
+            f"{option.opts[0]}: expected the path of a folder, got {path}, standard output; only "
+            f"files can be written there"
+        )
+    from syntagma.outputs import followed
+
+    take_path(option.opts[0], followed(path))
     return path
 
 
@@ -316,10 +340,15 @@ def write_json_file(path: Path | None, values: dict[str, Any]) -> None:
         write_json(path, values)
 
 
-def check_picture(path: Path | None) -> Path | None:
-    """Check that a picture can be drawn, before the work whose result it will show."""
+def check_picture(option: typer.CallbackParam, path: Path | None) -> Path | None:
+    """Check that a picture can be drawn, before the work whose result it will show.
+
+    Raises:
+        InputError: it cannot be, or another option writes it too.
+    """
     if path is not None:
         from syntagma.drawing.plotting import require_picture
 
         require_picture(path)
+        return file_place(option, path)
     return path

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import typer
 
@@ -29,11 +30,13 @@ class Console:
         quiet: whether ``--quiet`` was given.
         verbose: whether ``--verbose`` was given.
         on_stdout: the option whose file is standard output (``--json``); empty if none is.
+        outputs: the options that write files and folders, by the resolved paths of these.
     """
 
     quiet: bool = False
     verbose: bool = False
-    on_stdout: str = field(default="")
+    on_stdout: str = ""
+    outputs: dict[Path, str] = field(default_factory=dict)
 
 
 _console = Console()
@@ -111,6 +114,23 @@ def take_stdout(option: str) -> None:
             f"the path of a file"
         )
     _console.on_stdout = option
+
+
+def take_path(option: str, path: Path) -> None:
+    """Reserve a file or folder for an option.
+
+    Args:
+        option: the option, such as ``--json``.
+        path: the file or folder.
+
+    Raises:
+        InputError: another option writes to the same path.
+    """
+    first = _console.outputs.setdefault(path.resolve(), option)
+    if first != option:
+        raise InputError(
+            f"{path}: {first} and {option} both write here; give one of them another path"
+        )
 
 
 def show(text: str = "") -> None:

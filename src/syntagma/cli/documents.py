@@ -7,12 +7,16 @@ from typing import Annotated
 
 import typer
 
-from syntagma.cli.app import Device, JsonFile, app, examples, write_json_file
+from syntagma.cli.app import Device, JsonFile, app, examples, folder_place, write_json_file
 from syntagma.cli.console import note, show, warn
 from syntagma.encoders.default import require_encoder
 
 Out = Annotated[
-    Path, typer.Option(help="Folder of the index: new, or an index to bring up to date.")
+    Path,
+    typer.Option(
+        callback=folder_place,
+        help="Folder of the index: new, or an index to bring up to date.",
+    ),
 ]
 
 

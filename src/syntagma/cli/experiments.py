@@ -15,6 +15,7 @@ from syntagma.cli.app import (
     choices,
     default_folder,
     examples,
+    folder_place,
     print_utf8,
     write_json_file,
 )
@@ -65,7 +66,9 @@ def reproduce(
             help="Runs per system. 0: as many as in the paper with --scale paper, otherwise one."
         ),
     ] = 0,
-    out: Annotated[Path, typer.Option(help="Folder for runs and tables.")] = Path("runs/reproduce"),
+    out: Annotated[
+        Path, typer.Option(callback=folder_place, help="Folder for runs and tables.")
+    ] = Path("runs/reproduce"),
     parser: Annotated[str, typer.Option(help="Parse source.")] = "default-parser",
     overrides: Annotated[
         list[str] | None,
@@ -198,7 +201,8 @@ def sweep(
     trials: Annotated[int, typer.Option(help="Number of trials in total.")] = 20,
     seeds: Annotated[int, typer.Option(help="Runs per trial, which are averaged.")] = 1,
     out: Annotated[
-        Path | None, typer.Option(help="Folder to write. Default: runs/sweep_NAME.")
+        Path | None,
+        typer.Option(callback=folder_place, help="Folder to write. Default: runs/sweep_NAME."),
     ] = None,
     overrides: Annotated[
         list[str] | None,
@@ -245,7 +249,10 @@ def study(
         list[str] | None, typer.Argument(help="Studies to work on. Default: all, in their order.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the runs. Default: runs/NAME of the file.")
+        Path | None,
+        typer.Option(
+            callback=folder_place, help="Folder of the runs. Default: runs/NAME of the file."
+        ),
     ] = None,
     overrides: Annotated[
         list[str] | None,

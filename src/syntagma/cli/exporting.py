@@ -15,6 +15,7 @@ from syntagma.cli.app import (
     SkipBad,
     app,
     examples,
+    folder_place,
     write_json_file,
 )
 from syntagma.cli.console import show
@@ -31,7 +32,7 @@ from syntagma.encoders.default import require_encoder
 )
 def export(
     model: Model,
-    out: Annotated[Path, typer.Option(help="Folder to write.")],
+    out: Annotated[Path, typer.Option(callback=folder_place, help="Folder to write.")],
     to: Annotated[str, typer.Option(help="Format: onnx.")] = "onnx",
     int8: Annotated[
         bool, typer.Option("--int8", help="Store weights in 8 bits: a quarter of the size.")

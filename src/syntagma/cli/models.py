@@ -21,6 +21,7 @@ from syntagma.cli.app import (
     default_folder,
     examples,
     file_place,
+    folder_place,
     print_utf8,
     refuse,
     show_metrics,
@@ -98,7 +99,11 @@ def train(
         typer.Argument(help="Experiment file, such as experiments/nli_sg-net.yaml; - for stdin."),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Run folder to write. Default: runs/NAME of the experiment.")
+        Path | None,
+        typer.Option(
+            callback=folder_place,
+            help="Run folder to write. Default: runs/NAME of the experiment.",
+        ),
     ] = None,
     overrides: Annotated[
         list[str] | None,
@@ -285,7 +290,10 @@ def calibrate(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for a calibrated copy. Default: change the model's settings."),
+        typer.Option(
+            callback=folder_place,
+            help="Folder for a calibrated copy. Default: change the model's settings.",
+        ),
     ] = None,
     unanswerable: Annotated[
         float | None,
@@ -341,7 +349,7 @@ def calibrate(
 )
 def pack(
     run: Annotated[str, typer.Argument(help="Folder of a model or run, or a hub name.")],
-    out: Annotated[Path, typer.Option(help="Folder to write.")],
+    out: Annotated[Path, typer.Option(callback=folder_place, help="Folder to write.")],
     bits: Annotated[
         int | None, typer.Option(help="Bits per changed weight: 4 or 8. Default: 4.")
     ] = None,

@@ -15,6 +15,7 @@ from syntagma.cli.app import (
     app,
     check_picture,
     examples,
+    folder_place,
     print_utf8,
     write_json_file,
 )
@@ -236,7 +237,10 @@ def noise(
 )
 def report(
     runs: Runs,
-    out: Annotated[Path, typer.Option(help="Folder to write; must be new or empty.")],
+    out: Annotated[
+        Path,
+        typer.Option(callback=folder_place, help="Folder to write; must be new or empty."),
+    ],
     data: Data = None,
     cases: Annotated[
         int, typer.Option(help="Number of examples to show on which the runs differ.")

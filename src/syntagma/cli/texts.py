@@ -18,6 +18,7 @@ from syntagma.cli.app import (
     choices,
     examples,
     file_place,
+    folder_place,
     given_options,
     print_utf8,
     refuse,
@@ -209,7 +210,9 @@ def annotate(
         list[str] | None,
         typer.Argument(help="Files (plain or .gz), quoted patterns, or - for standard input."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder to write.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(callback=folder_place, help="Folder to write.")
+    ] = None,
     source: Annotated[
         str,
         typer.Option(
