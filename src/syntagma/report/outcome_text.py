@@ -33,7 +33,7 @@ def numbers_text(answer: BaseAnswer[Any, Any]) -> str:
     """
     if answer.threshold is not None:
         # The threshold decided, so the probabilities may say otherwise.
-        if not answer.candidates:  # The odds are infinite, and an infinite threshold may be too.
+        if not answer.candidates:  # The difference is infinite, and so may the threshold be.
             return NO_CANDIDATE
         return f"margin {signed(answer.threshold - answer.prediction.null_odds, 1)}"
     no_answer = f"probability of no answer {probability_text(answer.no_answer)}"

@@ -205,7 +205,7 @@ class BaseAnswer(Generic[SpanT, PredictionT]):
             "calibrated": self.calibrated,
             "mode": self.mode,
             "threshold": _writable(self.threshold),
-            # Without a candidate the odds are infinite, which JSON cannot say.
+            # Without a candidate the difference is infinite, which JSON cannot say.
             "null_odds": self.prediction.null_odds if self.candidates else None,
         }
 
