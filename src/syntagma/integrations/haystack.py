@@ -202,7 +202,7 @@ def _answer(
     if is_shown and len(found.spans) > 1:
         meta["parts"] = [{"data": p.text, "start": p.start, "end": p.end} for p in found.spans]
     if isinstance(page := document.meta.get("page_number"), int):
-        # Where a split of ours begins with form feeds, its number is that of its first word.
+        # Where a split begins with form feeds, our splitter gives it the page of its first word.
         page = 1 if document.meta.get("split_idx_start") == 0 else page
         meta["answer_page_number"] = page + document.content.count(PAGE_BREAK, 0, span.start)
     around = found.sentence if is_shown else None
