@@ -233,6 +233,8 @@ def test_a_trained_table_is_not_read_with_other_tags(tiny_encoder, tmp_path):
     for tags in ("penn", "auto"):
         model = GuidedEncoder.from_encoder(tmp_path, guides={"pos_embedding": {"tags": tags}})
         assert model.pretrained_keys == {"pos_embedding.table.weight"}
+        # Else training on texts with other tags would choose those for the rows of these.
+        assert model.config.guides["pos_embedding"].tags == "penn"
     with pytest.raises(InputError, match=naming("guides.pos_embedding.tags penn upos")):
         GuidedEncoder.from_encoder(tmp_path, guides={"pos_embedding": {"tags": "upos"}})
 

@@ -188,6 +188,16 @@ class Guide(nn.Module):
         return settings
 
     @classmethod
+    def as_trained(cls, settings: Any, trained: Any) -> Any:
+        """Return settings in which what training would choose is what trained weights stand for.
+
+        Args:
+            settings: settings of the guide.
+            trained: settings that the weights were trained with.
+        """
+        return settings
+
+    @classmethod
     def learned_numbers(
         cls, settings: Any, weights: Mapping[str, Callable[[], list[float]]]
     ) -> dict[str, float]:

@@ -160,8 +160,10 @@ class GuidedEncoder(SyntagmaModel):
             guide = self.get_submodule(name)
             if not own or not isinstance(guide, Guide):
                 continue
+            before = guide.on_encoder(trained[name], encoder)
+            self.config.guides[name] = guide.as_trained(self.config.guides[name], before)
             try:
-                guide.load_trained(own, guide.on_encoder(trained[name], encoder))
+                guide.load_trained(own, before)
             except RuntimeError as error:
                 raise InputError(
                     f"guides.{name}: the trained weights in {ref.name} do not fit; use the "

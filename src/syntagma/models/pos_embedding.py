@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 import torch
@@ -55,6 +55,11 @@ class TagEmbedding(EmbeddingGuide):
         sites = find_sites(encoder.model_type, purpose="a part-of-speech embedding")
         width = encoder.hidden_size if sites.widened else embedding_width(encoder)
         return cls(settings, width=width, deviation=getattr(encoder, "initializer_range", 0.02))
+
+    @classmethod
+    def as_trained(cls, settings: PosEmbedding, trained: PosEmbedding) -> PosEmbedding:
+        """Return settings with the tag set of the trained table, unless they name one."""
+        return replace(settings, tags=trained.tags) if settings.tags == "auto" else settings
 
     def load_trained(self, weights: dict[str, Tensor], trained: PosEmbedding) -> None:
         """Load a trained table; another tag set would number its rows in another way."""

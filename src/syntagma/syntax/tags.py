@@ -89,5 +89,5 @@ def too_few_tags(shares: Mapping[TagSet, float], tag_set: TagSet) -> str:
         f"only {shares[tag_set]:.0%} of words have one of the "
         f"{'Penn' if tag_set == 'penn' else 'universal'} tags that the model reads; use a parse "
         f"source with such tags"
-        f"{', or train with guides.pos_embedding.tags=auto' if others else ''}"
+        f"{', or train another encoder with guides.pos_embedding.tags=auto' if others else ''}"
     )
