@@ -7,6 +7,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from syntagma.analysis.significance import holm
@@ -15,11 +16,13 @@ from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.runs.folder import read_experiment
 from syntagma.runs.names import METRICS
+from syntagma.settings import to_dict
 from syntagma.studies.result import write_plot
 from syntagma.studies.settings import choose_studies, read_studies
 from syntagma.studies.work import StudyRuns, compare_study, run_study
 from tests.builders import pairs
 from tests.messages import says
+from tests.written_runs import written_run
 
 STUDY = """
 first:
@@ -202,6 +205,28 @@ def test_systems_are_those_of_the_study_also_with_equal_settings(study_file, tmp
     with pytest.raises(InputError) as error:
         compare_study(other, out)
     assert says(str(error.value), "plain-1 training.batch_tokens 512 --set")
+
+
+def test_a_whole_guide_that_was_chosen_is_read_off_the_runs(study_file, tmp_path):
+    """As from an archive, which lacks the runs that chose it."""
+    study_file.write_text(
+        study_file.read_text()
+        .replace("learning_rate: [1.0e-3, 1.0e-2]", "tree_bias: [false, {labels: true}]")
+        .replace("{training.", "{guides.")
+        .replace("[preset=sg-net]", "[guides.ancestor_attention=true]")
+    )
+    [study] = read_studies(study_file).values()
+    for chosen in ("false", '{"labels": true}'):
+        out = tmp_path / f"runs {len(chosen)}"
+        for name in ("plain", "sg-net"):
+            settings = to_dict(study.experiment(name, 1, (f"guides.tree_bias={chosen}",)))
+            written_run(out / f"first/{name}-1", [0.0, 1.0], **settings)
+        compared = compare_study(study, out)
+        assert len(compared.pairs) == 1
+        [setting] = compared.chosen["plain"].settings
+        assert yaml.safe_load(setting.partition("=")[2]) == (
+            {"labels": True, "share_layers": False} if "labels" in chosen else False
+        )
 
 
 def test_runs_of_other_settings_are_not_taken(study_file, tmp_path):

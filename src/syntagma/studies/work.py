@@ -7,15 +7,16 @@ several processes can share its work.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from syntagma.analysis.clusters import check_kind
 from syntagma.analysis.compare import compare_named
 from syntagma.errors import InputError
 from syntagma.runs.folder import RunFolder, read_experiment
-from syntagma.settings import differences
+from syntagma.settings import differences, to_dict
 from syntagma.studies.result import ChosenValues, StudyResult
 from syntagma.studies.settings import Study
 from syntagma.tasks import find_task
@@ -119,9 +120,9 @@ class StudyRuns:
         if found := self.chosen(name):
             return found
         for folder in self.finished(name).values():
-            saved = comparable(read_experiment(folder))
+            saved = to_dict(read_experiment(folder))
             keys = self.study.chosen_keys(name)
-            return ChosenValues(tuple(f"{key}={json.dumps(saved.get(key))}" for key in keys))
+            return ChosenValues(tuple(f"{key}={json.dumps(_value(saved, key))}" for key in keys))
         return None
 
     def check_settings(self, name: str) -> None:
@@ -150,6 +151,18 @@ class StudyRuns:
                 folder = self.run_folder(name, seed)
                 waits = "" if found else "  (its values are chosen first)"
                 yield f"{RunFolder(folder).state:<6} {folder}{waits}"
+
+
+def _value(settings: Any, key: str) -> Any:
+    """Return a setting, or a section of settings; ``False`` for a guide that a run does not have.
+
+    Args:
+        settings: nested settings.
+        key: names joined by dots.
+    """
+    for name in key.split("."):
+        settings = settings.get(name, False) if isinstance(settings, Mapping) else False
+    return settings
 
 
 def run_study(
