@@ -145,6 +145,17 @@ def test_a_threshold_explains_itself(passage: str, answers: list[Answer]) -> Non
         title="", passage=passage, parses=[], answers=[decided], question_parses=[[]]
     )
     assert "3.25, exceeds the threshold, 2.50" in html
+    nothing = replace(
+        decided,
+        candidates=(),
+        threshold=math.inf,
+        prediction=replace(decided.prediction, null_odds=math.inf),
+    )
+    html = answer_page(
+        title="", passage=passage, parses=[], answers=[nothing], question_parses=[[]]
+    )
+    assert "No answer: no span could be an answer." in html
+    assert "exceeds" not in html
 
 
 def test_the_verifier_is_shown_if_there_is_one(passage: str, answers: list[Answer]) -> None:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from syntagma.drawing.svg import escape, number
-from syntagma.report.outcome_text import probability_text, shown_text
+from syntagma.report.outcome_text import NO_CANDIDATE, probability_text, shown_text
 from syntagma.tasks.spans.answers import Answer, Span
 from syntagma.tasks.spans.tidy import readable
 
@@ -120,6 +120,8 @@ def _verdict(answer: Answer) -> str:
 def _reason(answer: Answer) -> str:
     """Explain the outcome in a sentence."""
     if answer.threshold is not None:
+        if not answer.candidates:  # The difference is infinite, and so may the threshold be.
+            return f"No answer: {NO_CANDIDATE}."
         excess, threshold = _decimal(answer.prediction.null_odds), _decimal(answer.threshold)
         compared = f"the score of no answer minus that of the best span, {excess},"
         if answer.outcome == "none":
