@@ -12,7 +12,9 @@ from syntagma import GuidedEncoder
 from syntagma.encoders.config import read_config
 from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.saving import rebase, relative_base
+from syntagma.errors import InputError
 from tests.conftest import save_encoder
+from tests.messages import naming
 
 
 def base_in(folder: Path) -> str:
@@ -56,6 +58,17 @@ def test_nothing_of_the_tokenizer_of_another_model_remains(bits, encoder_folders
     assert (tmp_path / "tokenizer.json").exists()
     GuidedEncoder.from_pretrained(tmp_path).save_pretrained(tmp_path, bits=8)
     assert (tmp_path / "tokenizer.json").exists()
+
+
+def test_differences_from_an_encoder_do_not_take_its_place(tmp_path):
+    save_encoder(tmp_path, "bert")
+    before = (tmp_path / "model.safetensors").read_bytes()
+    model = GuidedEncoder.from_encoder(tmp_path)
+    with pytest.raises(InputError, match=naming(f"{tmp_path} bits 8")):
+        model.save_pretrained(tmp_path, bits=8)
+    assert (tmp_path / "model.safetensors").read_bytes() == before
+    model.save_pretrained(tmp_path)
+    GuidedEncoder.from_pretrained(tmp_path)
 
 
 def test_a_folder_that_will_be_moved_or_was_copied_is_corrected(tmp_path):

@@ -75,7 +75,13 @@ def write_model(
                 f"bits: {bits} stores differences from the encoder that the model was built on, "
                 f"which its {CONFIG} does not name; omit bits"
             )
-        published = encoder_weights(_base_of(model), model.encoder_class)
+        known = _base_of(model)
+        if known.folder.resolve() == folder.resolve():
+            raise InputError(
+                f"{folder}: bits: {bits} stores differences from the encoder in this folder, which "
+                f"would be lost; give another folder, or omit bits"
+            )
+        published = encoder_weights(known, model.encoder_class)
         base = {f"encoder.{name}": weight for name, weight in published.items()}
         weights = compact.compact(weights, base, bits=bits, rank=rank)
         storage = {"format": "differences", "bits": bits, "group": compact.GROUP}
