@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 import time
 
 import pytest
@@ -41,12 +42,21 @@ async def app(scope, receive, send) -> None:
 
 
 class Serving:
-    """A server, and a client whose buffers are small."""
+    """A server, and a client whose buffers are small.
+
+    Args:
+        n_sent_ahead: the buffer of the server.
+        read_seconds: of the server.
+    """
+
+    def __init__(self, n_sent_ahead: int = 1 << 16, read_seconds: float = READ_SECONDS) -> None:
+        self.n_sent_ahead = n_sent_ahead
+        self.read_seconds = read_seconds
 
     async def __aenter__(self) -> Serving:
         listening = socket.create_server(("127.0.0.1", 0))
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
-        protocol = type("Protocol", (PatientProtocol,), {"read_seconds": READ_SECONDS})
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.n_sent_ahead)
+        protocol = type("Protocol", (PatientProtocol,), {"read_seconds": self.read_seconds})
         config = uvicorn.Config(
             app, http=protocol, lifespan="off", log_config=None, timeout_keep_alive=1
         )
@@ -56,6 +66,8 @@ class Serving:
             await asyncio.sleep(0.005)
         self.client = socket.socket()
         self.client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+        # As on a network: the window opens in steps of a few packets.
+        self.client.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1400)
         self.client.setblocking(False)
         await asyncio.get_running_loop().sock_connect(self.client, listening.getsockname())
         return self
@@ -110,3 +122,19 @@ def test_a_client_that_reads_slowly_gets_everything(path):
     size, seconds = asyncio.run(read_slowly())
     assert size >= N_PARTS * len(BODY)
     assert seconds > 2 * READ_SECONDS
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what its buffers hold")
+def test_a_client_that_reads_steadily_is_not_cut_off():
+    """The system takes more bytes only when a third of its buffer, here much, is free."""
+
+    async def read_steadily() -> bool:
+        async with Serving(n_sent_ahead=1 << 22, read_seconds=1.0) as serving:
+            await serving.ask("/whole")
+            until = time.monotonic() + 3
+            while time.monotonic() < until and serving.server.server_state.connections:
+                await asyncio.get_running_loop().sock_recv(serving.client, 1 << 14)
+                await asyncio.sleep(0.025)
+            return bool(serving.server.server_state.connections)
+
+    assert asyncio.run(read_steadily())

@@ -21,6 +21,7 @@ from syntagma.serve.app import Access, make_app
 from syntagma.serve.limits import Limits
 from syntagma.serve.metrics import Metrics
 from syntagma.serve.service import Service
+from syntagma.serve.unread import n_unread
 from syntagma.serve.worker import WorkerPlan, WorkerProcess
 
 log = logging.getLogger("syntagma.serve")
@@ -226,7 +227,8 @@ class PatientProtocol(H11Protocol):
         closing = self.transport.is_closing()
         # What may grow meanwhile says nothing about what the client has taken in.
         grows = self._is_answering and not self.flow.write_paused and not closing
-        before = 0 if grows else self.transport.get_write_buffer_size()
+        waits = not grows and self.transport.get_write_buffer_size() > 0
+        before = n_unread(self.transport) if waits else 0
         if not before and not self._is_answering:
             self._writing = None
             return
@@ -236,7 +238,7 @@ class PatientProtocol(H11Protocol):
 
     def _check_writing(self, before: int, cycle: Any) -> None:
         """Cut the connection if nothing was taken in; a new response may have been added to it."""
-        if before and self.cycle is cycle and self.transport.get_write_buffer_size() >= before:
+        if before and self.cycle is cycle and n_unread(self.transport) >= before:
             self.transport.abort()
         else:
             self._writing = None
