@@ -321,13 +321,18 @@ def test_places_and_sources_that_cannot_be_used(folder, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["keywords", "keywords/vocab.index.json", "text.bin"])
-def test_an_index_without_one_of_its_files_is_reported(folder, tmp_path, name):
+def test_an_index_without_one_of_its_files_is_reported_and_built_again(
+    folder, tmp_path, name, caplog
+):
     out = tmp_path / "index"
     make(folder, out)
     path = out / "generation-000001" / name
     path.rename(tmp_path / "gone")
     with pytest.raises(DamagedFileError, match=naming("build the index again")):
         PassageIndex.open(out)
+    assert len(make(folder, out)) == len(PassageIndex.open(out))
+    assert says(caplog.text, "index damaged")
+    assert {each.name for each in out.glob("*")} == {"generation-000002", INDEX}
 
 
 def test_an_index_of_an_earlier_version_gets_new_keywords_only(folder, tmp_path, read, caplog):
@@ -370,6 +375,11 @@ def test_a_broken_index_is_reported(folder, tmp_path, changes):
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
     with pytest.raises(InputError):
         PassageIndex.open(tmp_path / "index")
+    if "format_version" in changes:
+        with pytest.raises(InputError, match=naming("99")):
+            make(folder, tmp_path / "index")
+    else:
+        assert len(make(folder, tmp_path / "index")) == 3
 
 
 def test_vectors_of_other_weights_are_refused(folder, tmp_path, encoder_folders):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from syntagma.drafts import new_draft
-from syntagma.errors import InputError, MachineError, MissingExtraError
+from syntagma.errors import DamagedFileError, InputError, MachineError, MissingExtraError
 from syntagma.extraction.document import Document
 from syntagma.extraction.find import FoundFile, find_documents
 from syntagma.extraction.worker import Extractor
@@ -32,9 +32,8 @@ from syntagma.retrieval.index_folder import (
     IndexState,
     finish_part,
     finished_parts,
-    is_index,
     next_generation,
-    read_state,
+    read_current,
     remove_others,
     require_place,
     write_state,
@@ -144,8 +143,7 @@ def build_index(
         files = list(find_documents(places, on_problem=on_problem))
         is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
-        state = read_state(folder) if is_index(folder) else None
-        before = Store(folder / state.generation) if state is not None else None
+        state, before = read_current(folder)
         is_same = state is not None and state.settings.has_same_passages(settings)
         if state is not None and state.settings.extraction != settings.extraction:
             log.warning("%s: was built by another version; its keywords are found again", folder)
@@ -182,10 +180,25 @@ def build_index(
             n_documents=report.n_documents,
             n_passages=report.n_passages,
         )
-        unchanged = before is not None and [document for _, document in kept] == before.documents
-        if state is None or not unchanged or replace(new, generation=state.generation) != state:
+        if (
+            state is None
+            or before is None
+            or replace(new, generation=state.generation) != state
+            or [document for _, document in kept] != before.documents
+            or not _has_keywords(before, finder)
+        ):
             _write_generation(folder, new, kept, finder)
     return replace(report, seconds=time.monotonic() - begun)
+
+
+def _has_keywords(store: Store, finder: TermFinder) -> bool:
+    """Whether the keywords of a generation can be used."""
+    try:
+        KeywordScorer.open(store.folder / KEYWORDS, finder, len(store))
+    except DamagedFileError:
+        log.warning("%s: its keywords are damaged; they are found again", store.folder.parent)
+        return False
+    return True
 
 
 def _n_removed(before: Store | None, kept: Sequence[tuple[Store, StoredDocument]]) -> int:

@@ -9,6 +9,7 @@ folders ``part-N``, from which the next build goes on.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -24,6 +25,8 @@ from syntagma.formats import check_format, stamp
 from syntagma.outputs import write_json
 from syntagma.retrieval.passages import MOST_WORDS
 from syntagma.retrieval.store import FILES, REMEDY, Store
+
+log = logging.getLogger(__name__)
 
 INDEX = "index.json"
 FORMAT_VERSION = 1
@@ -152,6 +155,25 @@ def read_state(folder: Path) -> IndexState:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedFileError(f"{path}: is broken ({error}); {REMEDY}") from error
+
+
+def read_current(folder: Path) -> tuple[IndexState | None, Store | None]:
+    """Return what an index that is built holds: nothing if it is new, or damaged.
+
+    Args:
+        folder: of the index, held by the caller.
+
+    Raises:
+        InputError: it was written by a later version.
+    """
+    if not is_index(folder):
+        return None, None
+    try:
+        state = read_state(folder)
+        return state, Store(folder / state.generation)
+    except DamagedFileError:
+        log.warning("%s: is damaged, so all documents are read again", folder)
+        return None, None
 
 
 def _plain_name(name: Any) -> str:
