@@ -24,9 +24,11 @@ def n_unread(transport: asyncio.Transport) -> int:
     waiting = transport.get_write_buffer_size()
     if sys.platform != "linux":
         return waiting
-    import fcntl
-    import termios
-
+    try:
+        import fcntl
+        import termios
+    except ImportError:
+        return waiting
     socket = transport.get_extra_info("socket")
     # It may have been closed meanwhile.
     with suppress(OSError, ValueError, AttributeError):
