@@ -143,6 +143,13 @@ def _run_command(arguments: list[str], debug: bool) -> int:
             # A long text was given instead of a path.
             message = f"{error.filename!s:.60}…: expected the path of a file or folder"
             code = _complain(error, debug, message, INPUT_ERROR)
+        elif isinstance(error, PermissionError) and error.filename:
+            # Even whether a path exists cannot be asked in a folder that may not be entered.
+            message = (
+                f"{error.filename}: cannot be reached ({error.strerror}); allow it with chmod, or "
+                f"give another path"
+            )
+            code = _complain(error, debug, message, INPUT_ERROR)
         elif isinstance(error, OSError) and error.errno in (*DISK_FULL, errno.EIO):
             code = _complain(error, debug, _cannot_print(error), INPUT_ERROR)
         elif hasattr(error, "format_message"):
