@@ -222,11 +222,11 @@ def test_what_the_treebank_has_can_be_asked_for(data, tiny_encoder):
 
 
 def test_the_lemma_of_an_escape_is_that_of_what_it_stands_for():
-    forms = ("-LRB-", "(", "-LSB-", "Either\\/Or", "``", "Gulls")
+    forms = ("-LRB-", "(", "-LSB-", "Either\\/Or", "Gulls")
     labels = MorphologyLabels({"lemmas": ["lower|0-0+|0-0+"], "lexicon": []})
     codes = np.zeros(len(forms), np.int64)
     found = labels.of_codes(Sentence.from_words(forms), ("X",) * len(forms), None, codes)
-    assert found.lemmas == ("(", "(", "[", "either/or", '"', "gulls")
+    assert found.lemmas == ("(", "(", "[", "either/or", "gulls")
     # Learned from the same words as it is applied to.
     gold = Parse(
         Sentence.from_words(["-LRB-"] * 6),
@@ -238,6 +238,23 @@ def test_the_lemma_of_an_escape_is_that_of_what_it_stands_for():
     codes = WordCodes(learned).of(gold)["lemmas"]
     written = MorphologyLabels(learned).of_codes(gold.sentence, gold.upos, None, codes)
     assert written.lemmas == gold.lemmas
+
+
+def test_penn_quotes_are_their_own_lemmas():
+    # German and English treebanks have them; a reader of the plain quote could not tell two apart.
+    forms = ("``", "''", "`", "word")
+    gold = Parse(
+        Sentence.from_words(forms * 2),
+        (0, *[1] * 7),
+        upos=("PUNCT", "PUNCT", "PUNCT", "NOUN") * 2,
+        morphology=Morphology(lemmas=forms * 2),
+    )
+    learned = collect_labels([gold], phrases=False, morphology=["lemmas"])
+    assert learned["lemmas"] == ["lower|0-0+|0-0+"]
+    for lexicon in (learned["lexicon"], []):  # Also without the lexicon, by the script alone.
+        labels = MorphologyLabels({**learned, "lexicon": lexicon})
+        codes = WordCodes(learned).of(gold)["lemmas"]
+        assert labels.of_codes(gold.sentence, gold.upos, None, codes).lemmas == forms * 2
 
 
 def test_a_treebank_without_morphology_cannot_teach_it(data, tiny_encoder):

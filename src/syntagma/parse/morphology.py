@@ -13,7 +13,7 @@ from syntagma.errors import DamagedFileError
 from syntagma.parse.edit_scripts import apply_script, is_script
 from syntagma.parse.lexicon import Key, is_line, key_of, read_lexicon
 from syntagma.text.alignment import ABSENT
-from syntagma.text.escapes import unescape_words
+from syntagma.text.escapes import spelled_for_lemmas
 from syntagma.text.morphology import UNKNOWN, Morphology
 from syntagma.text.sentence import Sentence
 
@@ -134,8 +134,8 @@ class PredictedMorphology:
         if self.script_codes is None:
             return None
         # The parser has read what Penn's escapes stand for: the lemma of -LRB- is that of (.
-        read = unescape_words(self.forms)
-        words = zip(read, self.upos, self.script_codes.tolist(), strict=True)
+        spelled = spelled_for_lemmas(self.forms)
+        words = zip(spelled, self.upos, self.script_codes.tolist(), strict=True)
         return tuple(map(self.labels.lemmas.__getitem__, words))
 
     def __eq__(self, other: object) -> bool:

@@ -37,6 +37,21 @@ def unescape_words(forms: Sequence[str]) -> tuple[str, ...]:
     return tuple(map(unescape, forms))
 
 
+def spelled_for_lemmas(forms: Sequence[str]) -> tuple[str, ...]:
+    """Return the words that lemmas are made from: unescaped, but with Penn's quotes as they are.
+
+    The lemma of a quote is the quote itself in treebanks, also of German and English, that have
+    both of these; read as ``"``, the two could not be told apart.
+
+    >>> spelled_for_lemmas(["-LSB-", "``", "''"])
+    ('[', '``', "''")
+    """
+    return tuple(
+        form if form in QUOTES else read
+        for form, read in zip(forms, unescape_words(forms), strict=True)
+    )
+
+
 def replacements(form: str) -> list[tuple[int, int, str]]:
     """Return start, end and reading of each escape in a word."""
     if form in QUOTES:

@@ -15,7 +15,7 @@ from syntagma.parse.phrases import collapse_chains
 from syntagma.parse.validity.exceptions import exceptions_in
 from syntagma.tasks.parsing.treebanks import TreeExample
 from syntagma.text.alignment import ABSENT
-from syntagma.text.escapes import unescape_words
+from syntagma.text.escapes import spelled_for_lemmas
 from syntagma.text.morphology import UNKNOWN
 from syntagma.text.sentence import Parse
 
@@ -91,7 +91,9 @@ def collect_labels(
             word
             for parse in parses
             if (lemmas := parse.lemmas) is not None
-            for word in zip(unescape_words(parse.sentence.forms), lemmas, parse.upos, strict=True)
+            for word in zip(
+                spelled_for_lemmas(parse.sentence.forms), lemmas, parse.upos, strict=True
+            )
         ]
         labels["lemmas"] = learn_scripts((form, lemma) for form, lemma, _ in words)
         if not labels["lemmas"]:
@@ -163,6 +165,6 @@ class WordCodes:
         if self._scripts is not None:
             found["lemmas"] = np.full(len(parse), ABSENT, np.int64)
             if (lemmas := parse.lemmas) is not None:
-                pairs = zip(unescape_words(parse.sentence.forms), lemmas, strict=True)
+                pairs = zip(spelled_for_lemmas(parse.sentence.forms), lemmas, strict=True)
                 found["lemmas"][:] = [self._scripts[pair] for pair in pairs]
         return found
