@@ -286,6 +286,8 @@ def test_the_fingerprint_of_a_saved_parser_is_known_without_loading_it(tiny_pars
     other = JointParser.from_pretrained(folder, precision="bfloat16")
     assert other.fingerprint == fingerprint_of_saved(folder, **options, precision="bfloat16")
     assert other.fingerprint != expected
+    rounded = JointParser.from_pretrained(folder, dtype="bfloat16")
+    assert rounded.fingerprint not in (expected, other.fingerprint)
     for name in ("config.json", "model.safetensors"):
         (folder / name).write_bytes((folder / name).read_bytes() + b" ")
         assert fingerprint_of_saved(folder, **options) != expected

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import torch
+
 from syntagma.encoders.default import CONFIG, TOKENIZER, WEIGHTS
 from syntagma.encoders.precision import Precision
 from syntagma.parse.decode import DecodingMode
@@ -68,12 +70,15 @@ def fingerprint_of_model(
     digest = hashlib.blake2b(digest_size=16)
     for name, weight in sorted(model.state_dict().items()):
         digest.update(name.encode())
-        digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
+        # As bytes: NumPy has no bfloat16.
+        digest.update(weight.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes())
     digest.update(languages.fingerprint.encode())
     return _fingerprint(digest.digest(), max_words, decoding, lang, precision)
 
 
-def asked_precision(head: ParserHead, precision: Precision | None) -> str:
+def asked_precision(
+    head: ParserHead, precision: Precision | None, dtype: torch.dtype = torch.float32
+) -> str:
     """Return the precision that was asked for, if it is not the parser's own; otherwise ``""``.
 
     Parses in another precision may differ.  A parser's own is not part of its fingerprint, so that
@@ -82,8 +87,12 @@ def asked_precision(head: ParserHead, precision: Precision | None) -> str:
     Args:
         head: settings of the parser.
         precision: as for :class:`syntagma.parse.parser.JointParser`.
+        dtype: of the weights, which the option ``dtype`` may have rounded.
     """
-    return "" if precision in (None, head.precision) else str(precision)
+    asked = [] if precision in (None, head.precision) else [str(precision)]
+    if dtype != torch.float32:
+        asked.append(f"dtype={str(dtype).removeprefix('torch.')}")
+    return ":".join(asked)
 
 
 def _fingerprint(

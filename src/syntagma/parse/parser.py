@@ -93,7 +93,7 @@ class JointParser:
     ) -> None:
         options: Any = {"max_words": max_words, "decoding": decoding, "languages": languages}
         check_options(model, budget=budget, **options)
-        self._asked = asked_precision(model.head, precision)
+        self._asked = asked_precision(model.head, precision, next(model.parameters()).dtype)
         precision = precision or model.own_precision
         set_precision(model, precision, fast_float32=True)
         self.model = model.eval()
