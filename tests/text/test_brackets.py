@@ -48,6 +48,10 @@ def test_traces_and_empty_phrases_are_dropped():
 def test_a_sentence_without_words_is_read_as_it_is_written():
     assert format_brackets([], [], []) == "(TOP)"
     assert len(parse_one("(TOP)")) == 0
+    # Some parsers write it where they fail.
+    trees = list(parse_brackets(["(())", "( () )", "(TOP (NP (NN oil)))"]))
+    assert [tree.forms for tree in trees] == [(), (), ("oil",)]
+    assert not trees[0].constituents
 
 
 def test_trees_may_span_lines_and_share_lines():

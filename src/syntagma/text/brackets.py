@@ -150,7 +150,7 @@ def _add_token(draft: _Draft, token: str, before: str) -> str:
             if tag != TRACE:
                 draft.tags.append(tag)
                 draft.forms.append(form)
-        elif before != ")" and not (phrase == 0 and before in ROOTS):
+        elif before != ")" and not _may_be_empty(draft, phrase, before):
             # Nothing was opened in it: one with traces only ends in two brackets.
             label = "" if before == "(" else before
             return (
@@ -167,6 +167,16 @@ def _add_token(draft: _Draft, token: str, before: str) -> str:
     else:
         return f"the word {token!r} has no tag; write it in brackets with its tag, as (NN {token})"
     return ""
+
+
+def _may_be_empty(draft: _Draft, phrase: int, before: str) -> bool:
+    """Whether a bracket without words is the root, or the inner one of ``(())``.
+
+    Some parsers write that for a sentence that they failed on.
+    """
+    if phrase == 0:
+        return before in ROOTS
+    return before == "(" and [label for label, *_ in draft.phrases] == ["", ""] and not draft.forms
 
 
 def read_brackets(path: str | Path) -> Iterator[BracketedSentence]:
