@@ -200,6 +200,19 @@ def test_a_closed_pipe_is_not_an_error(run, monkeypatch):
     assert (code, err) == (0, "")
 
 
+@pytest.mark.parametrize("closed", ["stdin", "stdout", "stderr"])
+def test_closed_streams_are_no_errors(run, closed, tmp_path, monkeypatch):
+    (tmp_path / "text").write_text("Gulls cried.")
+    monkeypatch.setattr(sys, closed, None)
+    code, out, err = run("parse", tmp_path / "text", "--parser", "linear")
+    assert (code, err) == (0, "")
+    assert ("Gulls" in out) == (closed != "stdout")
+    if closed == "stdin":
+        code, _, err = run("parse", "-", "--parser", "linear")
+        assert code == 2
+        assert says(one_line(err), "empty text")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("arguments", [("parse", "FILE", "--parser", "linear"), ("doctor",)])
 def test_a_full_disk_behind_standard_output_is_reported(run, arguments, tmp_path, monkeypatch):

@@ -77,6 +77,7 @@ def main(arguments: list[str] | None = None) -> None:
     debug = "--debug" in arguments
     # Typer accepts a global option only before the command; accept this one anywhere.
     arguments = [argument for argument in arguments if argument != "--debug"]
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # Print a question mark for a character that the terminal cannot show: a finished command
         # must not fail because of its output.
@@ -84,6 +85,17 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="replace")
     with session():
         sys.exit(_run(arguments, debug))
+
+
+def _open_closed_streams() -> None:
+    """Let what is written to a stream that was closed (``>&-``) go nowhere; such input is empty.
+
+    A file that is opened takes the lowest free number, so the null device takes that of the stream;
+    otherwise the next file of the command would, and libraries would print into it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (for the whole process)
 
 
 def _run(arguments: list[str], debug: bool) -> int:
