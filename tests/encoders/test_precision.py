@@ -75,3 +75,23 @@ def test_a_model_on_a_missing_device_is_rejected(load, device):
 def test_the_cpu_always_exists():
     require_device("cpu")
     require_device(torch.device("cpu"))
+
+
+@pytest.mark.parametrize("precision", ["int8", "bfloat16"])
+def test_a_precision_that_the_weights_do_not_have_is_refused(precision):
+    """torch would end in an error of mixed types at the first text."""
+    found = rf"precision {precision} is for weights in float32, and dtype .* float16; omit one"
+    with pytest.raises(InputError, match=found):
+        load_parser("fast-parser", dtype="float16", precision=precision)
+    with pytest.raises(InputError, match=found):
+        Reader.from_pretrained("default", dtype="float16", precision=precision)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_weights_of_another_type_compute_in_it_by_default(dtype):
+    text = "Ada Mensah fitted a coal barge with an engine."
+    # Its own precision is int8, which is for weights in float32.
+    parses = list(load_parser("fast-parser", dtype=dtype).parse_text(text))
+    assert len(parses[0].heads) == 10
+    answer = Reader.from_pretrained("default", dtype=dtype).answer(text, "Who fitted a barge?")
+    assert answer.text == "Ada Mensah"

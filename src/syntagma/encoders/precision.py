@@ -82,8 +82,13 @@ def require_precision(precision: str) -> None:
         raise InputError(f"precision must be {', '.join(PRECISIONS)}; got {precision!r}")
 
 
-def set_precision(model: nn.Module, precision: Precision, *, fast_float32: bool = False) -> None:
+def set_precision(
+    model: nn.Module, precision: Precision, *, fast_float32: bool = False
+) -> Precision:
     """Prepare a model to compute in a precision, for inference.
+
+    A model whose weights are not in float32, as the option ``dtype`` loads them, computes in their
+    type.
 
     Args:
         model: on its device.
@@ -92,20 +97,34 @@ def set_precision(model: nn.Module, precision: Precision, *, fast_float32: bool 
         fast_float32: let products in float32 differ from torch's in the last digits where that is
             faster (:mod:`syntagma.encoders.cpu.float32`).
 
+    Returns:
+        The precision to call :func:`autocast` with.
+
     Raises:
-        InputError: the precision is unknown, or the device cannot compute in it.
+        InputError: the precision is unknown, or the device or the type of the weights does not
+            allow it.
     """
     require_precision(precision)
+    weight = next(model.parameters())
+    can_round = weight.dtype in (torch.float32, torch.bfloat16)
+    if precision == "auto" and not can_round:
+        precision = "float32"
+    if (precision == "int8" and weight.dtype != torch.float32) or (
+        precision == "bfloat16" and not can_round
+    ):
+        raise InputError(
+            f"precision {precision} is for weights in float32, and dtype gave this model "
+            f"{str(weight.dtype).removeprefix('torch.')}; omit one of the two"
+        )
     if precision == "int8":
         use_int8(model)
-        return
-    device = next(model.parameters()).device
-    if device.type != "cpu":
-        return
-    if uses_bfloat16(device, precision):
+    elif weight.device.type != "cpu":
+        pass
+    elif uses_bfloat16(weight.device, precision):
         pack_linear_layers(model)
     elif fast_float32 and float32.is_faster():
         float32.use_onednn(model)
+    return precision
 
 
 def uses_bfloat16(device: torch.device, precision: Precision) -> bool:

@@ -94,8 +94,7 @@ class JointParser:
         options: Any = {"max_words": max_words, "decoding": decoding, "languages": languages}
         check_options(model, budget=budget, **options)
         self._asked = asked_precision(model.head, precision, next(model.parameters()).dtype)
-        precision = precision or model.own_precision
-        set_precision(model, precision, fast_float32=True)
+        precision = set_precision(model, precision or model.own_precision, fast_float32=True)
         self.model = model.eval()
         self.encoder = SentenceEncoder(tokenizer)
         self.budget = budget

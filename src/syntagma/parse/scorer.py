@@ -146,11 +146,10 @@ class ParserModel(SyntagmaModel):
 
     @property
     def own_precision(self) -> Precision:
-        """The precision that it was saved with, or float32 if its device lacks that one."""
+        """The precision that it was saved with, or float32 if it cannot compute in that one."""
         wanted = self.head.precision
-        if wanted == "int8" and (self.device.type != "cpu" or not has_int8()):
-            return "float32"
-        return wanted
+        can_int8 = self.device.type == "cpu" and self.dtype == torch.float32 and has_int8()
+        return "float32" if wanted == "int8" and not can_int8 else wanted
 
     @property
     def decoding(self) -> PhraseDecoding:

@@ -234,11 +234,10 @@ class TextPredictor(Generic[Model]):
         batch_tokens: int = 8192,
         precision: Precision = "auto",
     ) -> None:
-        set_precision(model, precision)
+        self.precision = set_precision(model, precision)
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.batch_tokens = batch_tokens
-        self.precision = precision
         if cache is None and source is not None:
             cache = ParseCache(source)
         if model.reads_syntax and cache is None:
