@@ -241,7 +241,7 @@ def test_the_lemma_of_an_escape_is_that_of_what_it_stands_for():
 
 
 def test_penn_quotes_are_their_own_lemmas():
-    # German and English treebanks have them; a reader of the plain quote could not tell two apart.
+    # German and English treebanks have them; read as the plain quote, all would be the same word.
     forms = ("``", "''", "`", "word")
     gold = Parse(
         Sentence.from_words(forms * 2),

@@ -118,12 +118,11 @@ def set_precision(
         )
     if precision == "int8":
         use_int8(model)
-    elif weight.device.type != "cpu":
-        pass
-    elif uses_bfloat16(weight.device, precision):
-        pack_linear_layers(model)
-    elif fast_float32 and float32.is_faster():
-        float32.use_onednn(model)
+    elif weight.device.type == "cpu":
+        if uses_bfloat16(weight.device, precision):
+            pack_linear_layers(model)
+        elif fast_float32 and float32.is_faster():
+            float32.use_onednn(model)
     return precision
 
 

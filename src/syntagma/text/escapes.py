@@ -40,8 +40,8 @@ def unescape_words(forms: Sequence[str]) -> tuple[str, ...]:
 def spelled_for_lemmas(forms: Sequence[str]) -> tuple[str, ...]:
     """Return the words that lemmas are made from: unescaped, but with Penn's quotes as they are.
 
-    The lemma of a quote is the quote itself in treebanks, also of German and English, that have
-    both of these; read as ``"``, the two could not be told apart.
+    Treebanks with these quotes, German and English ones among them, give each quote itself as its
+    lemma; read as ``"``, an opening and a closing quote would be the same word.
 
     >>> spelled_for_lemmas(["-LSB-", "``", "''"])
     ('[', '``', "''")
