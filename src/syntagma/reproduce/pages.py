@@ -91,7 +91,7 @@ def _entry(entry: Entry) -> Iterable[str]:
     if measured.sources != (entry.name,):
         lines = [f"{_state(measured)}, see {', '.join(map(_link, measured.sources))}"]
     if measured.unmeasured:
-        lines.append(f"not measured: {', '.join(measured.unmeasured)}")
+        lines.append(f"not measured: {'; '.join(measured.unmeasured)}")
     yield "\n".join(f"- {line}" for line in lines)
     if measured.cells:
         yield markdown(_rows(measured.cells))

@@ -108,7 +108,7 @@ class TrainingSettings:
     weight_decay: float = 0.01
     max_grad_norm: float = 1.0
     seed: int = 1
-    precision: Precision = "auto"
+    precision: Literal["auto", "bfloat16", "float32"] = "auto"
     encoder: Literal["full", "layers", "frozen", "lora"] = "full"
     lora_rank: int = 16
     eval_steps: float | None = None
