@@ -217,8 +217,21 @@ def write_text(path: str | Path, text: str) -> None:
         draft.write_text(text, encoding="utf-8", errors="replace", newline="")
 
 
-def write_json(path: str | Path, value: Any, *, indent: int | None = 2) -> None:
-    """Write a JSON file atomically; NaN and infinities, which JSON lacks, become ``null``."""
+def write_json(
+    path: str | Path, value: Any, *, indent: int | None = 2, finite: bool = True
+) -> None:
+    """Write a JSON file atomically.
+
+    Args:
+        path: the file.
+        value: its content.
+        indent: spaces of each level; ``None`` for one line.
+        finite: whether NaN and infinities, which JSON lacks, become ``null``; otherwise they are
+            written as Python's ``json`` writes them, for files that only this package reads.
+    """
+    if not finite:
+        write_text(path, json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+        return
     try:
         text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     except ValueError:

@@ -87,6 +87,9 @@ def test_other_weights_in_the_cache_are_ignored(tmp_path, tiny_encoder, row):
     cached = put_in_cache(tiny_encoder, row, tmp_path / "hub", "main")
     (cached / "model.safetensors").write_bytes(b"something else")
     assert default.find_default() is None
+    # The published ones are found beside them.
+    published = put_in_cache(tiny_encoder, row, tmp_path / "hub", row.revision)
+    assert default.find_default() == published
 
 
 def test_other_weights_in_a_package_are_rejected(tmp_path, tiny_encoder, row, monkeypatch):

@@ -19,12 +19,14 @@ from transformers import MarianTokenizer as Slow
 from syntagma import GuidedEncoder, SyntaxTokenizer
 from syntagma.encoders.load import load_tokenizer
 from syntagma.encoders.marian import MarianTokenizer
+from syntagma.encoders.reference import find_model
 from syntagma.errors import InputError
 from syntagma.evaluation import open_model
 from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment
 from syntagma.training.run import train
 from tests.conftest import SENTENCES
+from tests.encoders.fake_hub import serving, use
 from tests.messages import naming
 
 GERMAN = [f"Über {sentence[::-1].title()} größer" for sentence in SENTENCES]
@@ -145,11 +147,15 @@ def data(tmp_path_factory):
     return f"{folder / 'en'}+{folder / 'de'}"
 
 
-def test_a_guided_model_can_be_trained_and_reopened(published, data, tmp_path):
+def test_a_guided_model_can_be_trained_and_reopened(published, data, tmp_path, monkeypatch):
     train(translation(published, data), tmp_path / "run")
     assert (tmp_path / "run" / "source.spm").is_file()
     opened = open_model(tmp_path / "run")
     assert isinstance(opened.tokenizer, MarianTokenizer)
+    with serving({"someone/translator": tmp_path / "run"}) as hub:
+        use(monkeypatch, hub.address, tmp_path / "cache")
+        fetched = find_model("someone/translator").folder
+    assert {"source.spm", "target.spm", "vocab.json"} <= {path.name for path in fetched.iterdir()}
     written = (tmp_path / "run" / "predictions.txt").read_text("utf-8").splitlines()
     assert [found.text for found in opened.predict(opened.read(data))] == written
 

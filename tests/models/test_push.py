@@ -184,6 +184,15 @@ def test_save_pretrained_can_push(fake, tmp_path):
     assert PairModel.from_pretrained("ada/ferries").config.task == "pairs"
 
 
+def test_the_weights_that_are_given_are_written_and_pushed(fake, tmp_path):
+    model = classifier("someone/encoder")
+    others = {name: weight + 1 for name, weight in model.state_dict().items()}
+    model.save_pretrained(tmp_path / "ferries", state_dict=others, push_to_hub=True, token=WRITE)
+    for place in (tmp_path / "ferries", "ada/ferries"):
+        found = PairModel.from_pretrained(place).state_dict()
+        assert all(torch.equal(found[name], weight) for name, weight in others.items())
+
+
 def test_a_reader_is_pushed_with_its_verifier(fake, tmp_path, tiny_encoder):
     data = squad(tmp_path / "squad.json", copies=1)
     verifier = new_task(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from html.parser import HTMLParser
 
 from syntagma.report.document_answers import place_text
@@ -113,3 +114,11 @@ def test_places_are_named_from_the_working_folder(tmp_path, monkeypatch):
     assert place_text(inside, 2, "Fees") == "a/b.pdf, page 2, Fees"
     assert place_text(outside, None, "") == outside
     assert place_text("b.pdf", None, "Fees") == "b.pdf, Fees"
+
+
+def test_a_place_on_another_drive_is_shown_whole(monkeypatch):
+    def no_common_path(_: object) -> str:
+        raise ValueError("Paths don't have the same drive")
+
+    monkeypatch.setattr(os.path, "commonpath", no_common_path)
+    assert place_text("/other/a.txt", 3, "") == "/other/a.txt, page 3"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 
 from syntagma.errors import BusyError, DamagedFileError, InputError
 from syntagma.extraction.worker import Extractor
@@ -16,6 +17,7 @@ from syntagma.outputs import hold_folder
 from syntagma.retrieval import build, terms
 from syntagma.retrieval.index_folder import INDEX
 from syntagma.retrieval.passage_index import PassageIndex
+from tests.encoders.fake_hub import serving, use
 from tests.messages import naming, says
 
 FERRY = "The ferry leaves the harbour at noon. It carries twelve carts."
@@ -142,6 +144,18 @@ def test_a_renamed_or_copied_document_has_the_title_of_its_name(folder, tmp_path
     assert titles["hours.html"] == "Timetable"
     assert found_in(index, "lease contract") == "lease_contract.txt"
     assert not index.search(["budget"])[0][0].score
+
+
+def test_a_copy_of_another_format_is_read_as_its_own(tmp_path, read):
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    for name in ("notes.md", "notes.txt", "again.txt"):
+        (folder / name).write_text("# The pier\n\nIt was closed in May.\n")
+        index = make(folder, tmp_path / "index")
+    assert read == ["notes.md", "notes.txt"]
+    found = [index.passages([hit.id])[0] for hit in index.search(["May"], top=3)[0]]
+    headings = {Path(passage.source).name: passage.heading for passage in found}
+    assert headings == {"notes.md": "The pier", "notes.txt": "", "again.txt": ""}
 
 
 def test_other_settings_read_everything_again(folder, tmp_path, read, tiny_encoder):
@@ -392,6 +406,22 @@ def test_vectors_of_other_weights_are_refused(folder, tmp_path, encoder_folders)
     assert index.search(["ferry"])
     with pytest.raises(DamagedFileError, match=naming("weights build again")):
         PassageIndex.open(tmp_path / "index").search(["ferry"])
+
+
+def test_other_weights_of_an_encoder_on_the_hub_are_noticed(
+    folder, tmp_path, encoder_folders, monkeypatch
+):
+    own = Path(shutil.copytree(encoder_folders["bert"], tmp_path / "encoder"))
+    with serving({"someone/encoder": own}) as hub:
+        use(monkeypatch, hub.address, tmp_path / "cache")
+        make(folder, tmp_path / "index", "someone/encoder")
+        assert PassageIndex.open(tmp_path / "index").search(["ferry"])
+        weights = load_file(own / "model.safetensors")
+        first = next(iter(weights))
+        save_file(weights | {first: weights[first] + 1}, own / "model.safetensors")
+        use(monkeypatch, hub.address, tmp_path / "other_cache")
+        with pytest.raises(DamagedFileError, match=naming("someone/encoder weights build again")):
+            PassageIndex.open(tmp_path / "index").search(["ferry"])
 
 
 def test_wrong_searches_are_refused(folder, tmp_path):

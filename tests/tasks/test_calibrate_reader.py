@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,9 @@ from syntagma.tasks.spans.calibrate_reader import calibrate_reader
 from syntagma.tasks.spans.reader import Reader
 from syntagma.tasks.spans.sample import HEAD, write_squad
 from syntagma.tasks.spans.task import SpanTask
+from tests.encoders.fake_hub import serving, use
 from tests.messages import naming
+from tests.qa_models import save_qa_model
 
 
 @pytest.fixture
@@ -188,3 +191,33 @@ def test_invalid_requests_are_refused_before_anything_is_read(saved):
         calibrate_reader(folder, [data], unanswerable=1.5)
     with pytest.raises(InputError, match=naming("default-parser 'spans' 'parsing'")):
         calibrate_reader("default-parser", [data])
+
+
+def test_a_threshold_that_never_abstains_is_kept(saved, tmp_path):
+    folder, data = saved
+    reader = Reader.from_pretrained(folder)
+    reader.model.set_head(null_score_diff_threshold=math.inf)
+    reader.model.save_pretrained(folder)
+    calibrate_reader(folder, [data])
+    calibrate_reader(folder, [data], out=tmp_path / "copy")
+    for place in (folder, tmp_path / "copy"):
+        found = Reader.from_pretrained(place).model.head
+        assert found.null_score_diff_threshold == math.inf
+        assert found.calibration is not None
+
+
+def test_a_model_in_the_cache_of_the_hub_is_not_changed(saved, tmp_path, monkeypatch):
+    folder, data = saved
+    with serving({"someone/reader": folder}) as hub:
+        use(monkeypatch, hub.address, tmp_path / "cache")
+        with pytest.raises(InputError, match=naming("someone/reader --out FOLDER")):
+            calibrate_reader("someone/reader", [data])
+        calibrate_reader("someone/reader", [data], out=tmp_path / "copy")
+        assert not Reader.from_pretrained("someone/reader").model.head.calibration
+    assert Reader.from_pretrained(tmp_path / "copy").model.head.calibration
+
+
+def test_a_model_of_transformers_is_refused_before_its_questions_are_read(tmp_path):
+    save_qa_model(tmp_path / "bert", "bert")
+    with pytest.raises(InputError, match=naming("BertForQuestionAnswering save_pretrained")):
+        calibrate_reader(tmp_path / "bert", ["absent.json"], out=tmp_path / "copy")

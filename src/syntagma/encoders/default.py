@@ -135,8 +135,8 @@ def _find_cached(row: NamedModel) -> Path | None:
     """Return the folder in the hub's cache, if it holds the published weights."""
     if not row.revision:
         return None
-    folder = hub.cached_files(row.hub, (CONFIG, TOKENIZER, WEIGHTS), revision=row.revision)
-    return folder if folder and _is_published(folder, row) else None
+    folders = hub.cached_folders(row.hub, (CONFIG, TOKENIZER, WEIGHTS), revision=row.revision)
+    return next((folder for folder in folders if _is_published(folder, row)), None)
 
 
 def _is_published(folder: Path, row: NamedModel) -> bool:

@@ -195,8 +195,10 @@ def fetch_files(name: str, files: Sequence[str], folder: Path, *, revision: str)
             enable_progress_bars()
 
 
-def cached_files(name: str, files: Sequence[str], *, revision: str) -> Path | None:
-    """Return the folder in the local cache that has all given files; sends no request.
+def cached_folders(name: str, files: Sequence[str], *, revision: str) -> Iterator[Path]:
+    """Yield the folders in the local cache that have all given files; sends no request.
+
+    The first is of the newest version that was fetched, which may have other weights.
 
     Args:
         name: name on the hub.
@@ -209,8 +211,7 @@ def cached_files(name: str, files: Sequence[str], *, revision: str) -> Path | No
         # For a file known not to exist, the library returns a marker object, not a path.
         found = [try_to_load_from_cache(name, file, revision=commit) for file in files]
         if all(isinstance(path, str) for path in found):
-            return Path(str(found[0])).parent
-    return None
+            yield Path(str(found[0])).parent
 
 
 def errors() -> tuple[type[Exception], ...]:

@@ -350,12 +350,12 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
                 f"are always written to one file, {WEIGHTS}"
             )
         require_storage(bits, rank)
+        stored: dict[str, Any] = {"bits": bits, "rank": rank, "state_dict": state_dict}
         if is_main_process:
-            stored: dict[str, Any] = {"bits": bits, "rank": rank, "state_dict": state_dict}
             write_model(self, Path(save_directory), card=card, **stored)
         if is_main_process and push:
             repo_id = pushing.pop("repo_id", None) or Path(save_directory).name
-            self.push_to_hub(repo_id, card=card, bits=bits, rank=rank, **pushing)
+            self.push_to_hub(repo_id, card=card, **stored, **pushing)
 
     def push_to_hub(  # type: ignore[override]
         self,
@@ -364,6 +364,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         card: CardSettings | Mapping[str, Any] | None = None,
         bits: int | None = None,
         rank: int = 0,
+        state_dict: Mapping[str, torch.Tensor] | None = None,
         **options: Any,
     ) -> str:
         """Upload the model with its tokenizer and card to the Hugging Face hub.
@@ -374,6 +375,7 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
                 on the hub is kept.
             bits: as for :meth:`save_pretrained`.
             rank: as for :meth:`save_pretrained`.
+            state_dict: as for :meth:`save_pretrained`.
             options: ``token``, ``private``, ``revision``, ``create_pr`` and ``commit_message``, as
                 in Transformers (:func:`syntagma.encoders.push.push_model`).
 
@@ -386,4 +388,6 @@ class SyntagmaModel(PreTrainedModel):  # type: ignore[misc]
         options = {key: value for key, value in options.items() if value != DEFAULTS.get(key)}
         if unknown := [key for key in options if key not in PUSH_OPTIONS]:
             raise InputError(f"push_to_hub: {unknown[0]}: {nearest(unknown[0], PUSH_OPTIONS)}")
-        return push_model(self, repo_id, card=card, bits=bits, rank=rank, **options)
+        return push_model(
+            self, repo_id, card=card, bits=bits, rank=rank, state_dict=state_dict, **options
+        )

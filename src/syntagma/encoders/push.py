@@ -17,7 +17,7 @@ from syntagma.encoders.model_card import README, CardSettings, name_card
 from syntagma.encoders.named_models import NAMED_MODELS
 from syntagma.errors import InputError
 from syntagma.files import read_json
-from syntagma.outputs import write_text
+from syntagma.outputs import write_json, write_text
 
 PUSH_OPTIONS = ("token", "private", "revision", "create_pr", "commit_message")
 """Options of ``push_to_hub`` that this package shares with Transformers."""
@@ -33,6 +33,7 @@ def push_model(
     card: CardSettings | Mapping[str, Any] | None = None,
     bits: int | None = None,
     rank: int = 0,
+    state_dict: Mapping[str, Any] | None = None,
     token: str | bool | None = None,
     private: bool | None = None,
     revision: str | None = None,
@@ -47,6 +48,7 @@ def push_model(
         card: settings of the model card; without them, a card on the hub is kept.
         bits: as for ``SyntagmaModel.save_pretrained``.
         rank: as for ``SyntagmaModel.save_pretrained``.
+        state_dict: as for ``SyntagmaModel.save_pretrained``.
         token: a token with write access; by default that of ``hf auth login``.
         private: whether a new repository is private; by default as the owner's settings say.
         revision: branch to upload to.
@@ -66,7 +68,7 @@ def push_model(
         )
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        model.save_pretrained(folder, bits=bits, rank=rank, card=card)
+        model.save_pretrained(folder, bits=bits, rank=rank, state_dict=state_dict, card=card)
         _add_verifier(model, folder)
         for path in folder.rglob(CONFIG):
             _make_public(path)
@@ -116,7 +118,7 @@ def _make_public(path: Path) -> None:
                 f"push_to_hub: {key} is {value!r}, which is on this machine only; push that model "
                 f"first and name it OWNER/NAME, or use one that ships, such as default-parser"
             )
-    write_text(path, json.dumps(values, indent=2) + "\n")
+    write_json(path, values, finite=False)
 
 
 def _is_inside(folder: Path, value: str) -> bool:

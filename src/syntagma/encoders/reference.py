@@ -33,6 +33,8 @@ from syntagma.files import require_path
 Kind = Literal["model", "qa_model", "encoder"]
 QUESTION_ANSWERING = "ForQuestionAnswering"
 """Part of the names of Transformers' classes of question-answering models."""
+FILES = ("*.json", "*.safetensors", "*.model", "*.spm", "*.txt", "*.bpe", "*.tiktoken")
+"""Files of a saved model, and of the tokenizers beside it."""
 MAX_BASES = 50
 """The longest chain of models, each trained from the one before."""
 
@@ -264,7 +266,7 @@ def _on_hub(name: str, options: HubOptions) -> ModelRef:
         return unknown
     if not is_own(config):
         return _described(name, name, config, options)
-    folder = hub.find_files(name, ["*.json", "*.safetensors"], options)
+    folder = hub.find_files(name, FILES, options)
     return unknown if folder is None else _described(name, str(folder), folder / CONFIG, options)
 
 

@@ -23,7 +23,7 @@ from syntagma.encoders.tokenizer_files import JSON_FILES, remove_tokenizer
 from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.formats import stamp
-from syntagma.outputs import write_file, write_text
+from syntagma.outputs import write_file, write_json, write_text
 
 
 def require_storage(bits: int | None, rank: int) -> None:
@@ -159,8 +159,8 @@ def keep_stored(folder: Path, model: Any, like: ModelRef) -> None:
     )
     with write_file(path) as draft:
         save_file(weights, draft, metadata={"format": "pt"})
-    values = read_json(folder / CONFIG) | {DIGEST: sha256(path)}
-    write_text(folder / CONFIG, json.dumps(values, indent=2) + "\n")
+    values = read_json(folder / CONFIG, finite=False) | {DIGEST: sha256(path)}
+    write_json(folder / CONFIG, values, finite=False)
 
 
 def _base_of(model: Any) -> ModelRef:
@@ -216,7 +216,7 @@ def rebase(folder: Path, home: Path, *, origin: Path | None = None) -> None:
         base = absolute_base(values["base"], (origin or folder) / inner)
         if base != values["base"]:
             values["base"] = relative_base(base, home / inner)
-            write_text(path, json.dumps(values, indent=2) + "\n")
+            write_json(path, values, finite=False)
 
 
 def _write_card(model: Any, folder: Path, card: CardSettings, *, is_new: bool) -> None:

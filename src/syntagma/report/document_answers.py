@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,8 +82,9 @@ def place_text(source: str, page: int | None, heading: str) -> str:
     """
     if os.path.isabs(source):
         here = os.getcwd()
-        if os.path.commonpath([here, source]) == here:
-            source = os.path.relpath(source, here)
+        with suppress(ValueError):  # On Windows, paths on two drives have nothing in common.
+            if os.path.commonpath([here, source]) == here:
+                source = os.path.relpath(source, here)
     return ", ".join(filter(None, (source, f"page {page}" if page else "", heading)))
 
 

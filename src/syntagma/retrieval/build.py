@@ -90,7 +90,7 @@ class _Known:
 
     def __init__(self, stores: Iterable[Store]) -> None:
         self._by_file: dict[tuple[str, int, int], tuple[Store, StoredDocument]] = {}
-        self._by_digest: dict[str, tuple[Store, StoredDocument]] = {}
+        self._by_content: dict[tuple[str, str], tuple[Store, StoredDocument]] = {}
         for store in stores:
             self.add(store)
 
@@ -99,15 +99,20 @@ class _Known:
             place = (document.path, document.size, document.modified)
             self._by_file[place] = store, document
             if document.digest and not document.problem:
-                self._by_digest[document.digest] = store, document
+                self._by_content[_content(document)] = store, document
 
     def find(self, file: FoundFile) -> tuple[Store, StoredDocument] | None:
         """Return what is known of a file that has not been modified since."""
         return self._by_file.get((file.path, file.size, file.mtime_ns))
 
-    def find_copy(self, digest: str) -> tuple[Store, StoredDocument] | None:
-        """Return what is known of a file with the same content."""
-        return self._by_digest.get(digest)
+    def find_copy(self, record: StoredDocument) -> tuple[Store, StoredDocument] | None:
+        """Return what is known of a file with the same content that is read in the same way."""
+        return self._by_content.get(_content(record))
+
+
+def _content(document: StoredDocument) -> tuple[str, str]:
+    # The ending decides how a file is read: `#` begins a heading in notes.md, not in notes.txt.
+    return document.digest, os.path.splitext(document.path)[1].lower()
 
 
 def build_index(
@@ -308,7 +313,7 @@ class _Work:
             record = StoredDocument(file.path, file.size, file.mtime_ns)
             try:
                 record = replace(record, digest=_digest(file.path))
-                if (copy := self.known.find_copy(record.digest)) is not None:
+                if (copy := self.known.find_copy(record)) is not None:
                     store, other = copy
                     title = other.title
                     if title == _name_title(other.path):

@@ -181,7 +181,9 @@ class PassageIndex:
         encoder = None
         if self.store.vectors is not None:
             encoder = SentenceEncoder(self.state.settings.encoder, device=self.device)
-            if encoder.digest != self.state.settings.encoder_digest:
+            known = self.state.settings.encoder_digest
+            # An earlier version stored no digest of encoders of the hub.
+            if known and encoder.digest != known:
                 raise DamagedFileError(
                     f"{self.folder}: its vectors are of other weights than those of the encoder "
                     f"{self.state.settings.encoder!r} on this machine; {REMEDY}"

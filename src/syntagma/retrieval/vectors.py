@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from syntagma.batches import call_cost_on, token_budget_batches
+from syntagma.encoders import hub
+from syntagma.encoders.default import WEIGHTS, sha256
 from syntagma.encoders.load import (
     build_encoder,
     encoder_weights,
@@ -51,10 +53,16 @@ class SentenceEncoder:
         self.longest = min(MAX_PIECES, max_pieces(config))
         self.device = torch.device(device)
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """SHA-256 of the encoder's weights, which the vectors depend on."""
-        return self.ref.digest
+        """SHA-256 of the encoder's weights, which the vectors depend on.
+
+        It is empty if a model of the hub has its weights in several files or another format.
+        """
+        if self.ref.folder.is_dir():
+            return self.ref.digest
+        weights = hub.find_file(self.ref.place, WEIGHTS, self.ref.options)
+        return "" if weights is None else sha256(weights)
 
     @cached_property
     def _loaded(self) -> tuple[Any, nn.Module]:

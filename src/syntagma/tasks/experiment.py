@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from syntagma.encoders.default import DEFAULT, SCRATCH
-from syntagma.encoders.precision import Precision
 from syntagma.encoders.reference import ModelRef, find_model
 from syntagma.errors import InputError
 from syntagma.models.guides import GUIDES, PRESETS, check_changes, read_guides, resolve_guides
@@ -118,8 +117,6 @@ class TrainingSettings:
     gradient_checkpointing: bool = False
 
     def __post_init__(self) -> None:
-        if self.precision == "int8":
-            raise InputError("precision int8 is for trained models; train in auto or float32")
         for name, value in vars(self).items():
             # No gradient is longer than an infinite norm: none is scaled down.
             if value == math.inf and name == "max_grad_norm":

@@ -67,11 +67,13 @@ class Target:
 
     Args:
         ref: the reader.
+        settings: content of its ``config.json``.
         folder: folder of the calibrated reader.
         is_copy: whether the folder is a new one.
     """
 
     ref: ModelRef
+    settings: Mapping[str, Any]
     folder: Path
     is_copy: bool
 
@@ -90,13 +92,15 @@ class Target:
         ref = find_model(name)
         read_config(ref, task=task)
         if out is not None:
-            return cls(ref, require_absent(out), is_copy=True)
-        if ref.name in MODELS or not ref.folder.is_dir():
+            return cls(ref, ref.settings, require_absent(out), is_copy=True)
+        # A model of the hub has a folder too, in the cache that other programs use.
+        is_own_folder = ref.place == ref.name and ref.folder.is_dir()
+        if ref.name in MODELS or not is_own_folder:
             raise InputError(
                 f"{ref.name}: is not a folder of yours, so its settings cannot be changed; give "
                 f"the folder for a calibrated copy as --out FOLDER"
             )
-        return cls(ref, ref.folder, is_copy=False)
+        return cls(ref, ref.settings, ref.folder, is_copy=False)
 
     def write(self, head: Mapping[str, Calibration | float | None]) -> None:
         """Write the reader with these settings of the head, and otherwise unchanged.
@@ -104,19 +108,20 @@ class Target:
         Args:
             head: calibrations and thresholds by their names; ``None`` removes a calibration.
         """
-        values: dict[str, Any] = json.loads(json.dumps(self.ref.settings))
+        # A threshold may be infinite, which is `null` in strict JSON and could not be read again.
+        values: dict[str, Any] = json.loads(json.dumps(self.settings))
         values["base"] = relative_base(values["base"], self.folder)
         values["head"] |= {
             name: to_dict(value) if isinstance(value, Calibration) else value
             for name, value in head.items()
         }
         if not self.is_copy:
-            write_json(self.folder / CONFIG, values)
+            write_json(self.folder / CONFIG, values, finite=False)
             return
         with write_folder(self.folder) as draft:
             _copy_model(self.ref, draft)
             rebase(draft, self.folder, origin=self.ref.folder)
-            write_json(draft / CONFIG, values)
+            write_json(draft / CONFIG, values, finite=False)
 
 
 def calibrate_reader(
