@@ -282,6 +282,23 @@ def _type_name(kind: Any) -> str:
     return _TYPE_NAMES.get(kind, getattr(kind, "__name__", str(kind)))
 
 
+def require_at_least(settings: object, least: int, *names: str) -> None:
+    """Check numbers of settings that may not be below a bound.
+
+    Args:
+        settings: a dataclass.
+        least: the bound.
+        names: names of the settings; one without a value (``None``) is not checked.
+
+    Raises:
+        InputError: a number is below the bound, or is not a number.
+    """
+    for name in names:
+        value = getattr(settings, name)
+        if value is not None and not value >= least:
+            raise InputError(f"{name} must be at least {least}, got {value}")
+
+
 def to_dict(value: Any) -> Any:
     """Convert a dataclass to plain nested values for YAML and JSON; tuples become lists."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

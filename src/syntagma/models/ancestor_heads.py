@@ -27,6 +27,7 @@ from syntagma.encoders.score_bias import heads_of, require_additive_mask
 from syntagma.encoders.sites import find_sites, n_layers_of
 from syntagma.errors import InputError
 from syntagma.models.guide import ScoreGuide, Scores, Syntax
+from syntagma.settings import require_at_least
 from syntagma.syntax.ancestors import ancestor_mask
 from syntagma.syntax.pieces import PieceMode
 
@@ -58,11 +59,8 @@ class AncestorHeads:
     loss_weight: float = 0.5
 
     def __post_init__(self) -> None:
-        for name in ("n_heads", "layer", "width"):
-            if (value := getattr(self, name)) is not None and value < 1:
-                raise InputError(f"{name} must be at least 1, got {value}")
-        if self.loss_weight < 0:
-            raise InputError(f"loss_weight must be at least 0, got {self.loss_weight}")
+        require_at_least(self, 1, "n_heads", "layer", "width")
+        require_at_least(self, 0, "loss_weight")
 
 
 class TaughtHeads(ScoreGuide):

@@ -19,6 +19,7 @@ from syntagma.errors import InputError
 from syntagma.models.outputs import ChoiceScores
 from syntagma.models.pooled_model import PooledModel
 from syntagma.models.pooling import HeadPooling
+from syntagma.settings import require_at_least
 
 Layout = Literal["passage|question+option", "passage+question|option", "question+option|passage"]
 
@@ -45,8 +46,7 @@ class ChoiceHead:
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.max_length < 16:
-            raise InputError(f"max_length must be at least 16, got {self.max_length}")
+        require_at_least(self, 16, "max_length")
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
 

@@ -22,9 +22,9 @@ from torch.nn import functional as F
 from transformers import PretrainedConfig
 
 from syntagma.encoders.sites import SITES
-from syntagma.errors import InputError
 from syntagma.models.ancestor_attention import AncestorAttentionLayer, layer_like
 from syntagma.models.guide import FirstPiece, StateGuide, Syntax
+from syntagma.settings import require_at_least
 
 EPSILON = 1e-6
 
@@ -47,8 +47,7 @@ class CoAttention:
     integration: Integration = "forgetting"
 
     def __post_init__(self) -> None:
-        if self.turns < 0:
-            raise InputError(f"turns must be at least 0, got {self.turns}")
+        require_at_least(self, 0, "turns")
 
 
 class CoAttentionStates(NamedTuple):

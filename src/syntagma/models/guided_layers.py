@@ -20,6 +20,7 @@ from syntagma.models.ancestor_attention import (
     layer_like,
 )
 from syntagma.models.guide import FirstPiece, StateGuide, Syntax
+from syntagma.settings import require_at_least
 from syntagma.syntax.ancestors import ancestor_mask
 from syntagma.syntax.control_masks import (
     all_pieces_mask,
@@ -65,10 +66,8 @@ class AncestorAttention:
     def __post_init__(self) -> None:
         if not 0 <= self.alpha <= 1:
             raise InputError(f"alpha must be a share from 0 to 1, got {self.alpha}")
-        if self.num_layers < 1:
-            raise InputError(f"num_layers must be at least 1, got {self.num_layers}")
-        if self.mask_seed < 0:
-            raise InputError(f"mask_seed must be at least 0, got {self.mask_seed}")
+        require_at_least(self, 1, "num_layers")
+        require_at_least(self, 0, "mask_seed")
         if self.mask_seed and self.mask != "random":
             raise InputError(
                 f"mask_seed: expected 0 with mask: {self.mask}, which draws nothing, got "

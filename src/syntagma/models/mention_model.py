@@ -20,6 +20,7 @@ from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.guides import GUIDES
 from syntagma.models.outputs import LabelScores
+from syntagma.settings import require_at_least
 from syntagma.syntax.markers import MarkerPlace
 
 
@@ -39,8 +40,7 @@ class MentionHead:
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.max_length < 16:
-            raise InputError(f"max_length must be at least 16, got {self.max_length}")
+        require_at_least(self, 16, "max_length")
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
 

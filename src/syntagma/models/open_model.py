@@ -8,6 +8,7 @@ from typing import Literal
 from syntagma.encoders.model_card import CardKind, class_usage
 from syntagma.errors import InputError
 from syntagma.models.span_model import SpanHead, SpanModel
+from syntagma.settings import require_at_least
 
 Aggregate = Literal["sum", "max"]
 
@@ -34,11 +35,8 @@ class OpenHead(SpanHead):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("paragraphs", "train_paragraphs", "train_positives"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.train_negatives < 0:
-            raise InputError(f"train_negatives must be at least 0, got {self.train_negatives}")
+        require_at_least(self, 1, "paragraphs", "train_paragraphs", "train_positives")
+        require_at_least(self, 0, "train_negatives")
         if self.objective == "answerability":
             raise InputError(
                 "objective: expected spans or both, which train answers, got answerability"

@@ -14,6 +14,7 @@ from syntagma.errors import InputError
 from syntagma.models.outputs import LabelScores
 from syntagma.models.pooled_model import PooledModel
 from syntagma.models.pooling import AnyPooling
+from syntagma.settings import require_at_least
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,7 @@ class PairHead:
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.max_length < 8:
-            raise InputError(f"max_length must be at least 8, got {self.max_length}")
+        require_at_least(self, 8, "max_length")
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
 

@@ -29,6 +29,7 @@ from syntagma.models.objectives import (
 )
 from syntagma.models.outputs import States
 from syntagma.models.piece_head import PieceHead
+from syntagma.settings import require_at_least
 from syntagma.syntax.distances import Direction, tree_distances
 
 OBJECTIVES = ("mlm", "distances", "heads")
@@ -77,16 +78,13 @@ class PretrainingHead:
         for name in ("mlm_probability", "hidden_distances"):
             if not 0 < getattr(self, name) <= 1:
                 raise InputError(f"{name} must lie in (0, 1], got {getattr(self, name)}")
-        for name in ("longest", "head_width"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+        require_at_least(self, 1, "longest", "head_width")
         if self.asked_heads == "hidden" and not self.distances:
             raise InputError(
                 "asked_heads=hidden needs distance prediction, which hides the arcs, but "
                 "distances=0; set asked_heads=all"
             )
-        if self.max_length < 8:
-            raise InputError(f"max_length must be at least 8, got {self.max_length}")
+        require_at_least(self, 8, "max_length")
 
 
 class ObjectiveScores(NamedTuple):

@@ -20,6 +20,7 @@ from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.pooling import Pooling, pool_states
+from syntagma.settings import require_at_least
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,7 @@ class ProbeHead:
                 raise InputError(f"{name} must be at least 0, got {min(values)}")
         if max(self.dropout) >= 1:
             raise InputError(f"dropout must lie in [0, 1), got {max(self.dropout)}")
-        if self.max_length < 4:
-            raise InputError(f"max_length must be at least 4, got {self.max_length}")
+        require_at_least(self, 4, "max_length")
 
     @property
     def candidates(self) -> list[tuple[int, float, float]]:

@@ -29,6 +29,7 @@ from syntagma.models.calibration import (
 from syntagma.models.outputs import SpanScores
 from syntagma.models.pooled_model import PooledModel
 from syntagma.models.pooling import AnyPooling
+from syntagma.settings import require_at_least
 
 log = logging.getLogger(__name__)
 
@@ -82,15 +83,15 @@ class SpanHead:
     retrieval_calibration: RetrievalCalibration | None = None
 
     def __post_init__(self) -> None:
-        for name in (
+        require_at_least(
+            self,
+            1,
             "max_length",
             "doc_stride",
             "max_question_length",
             "max_answer_length",
             "n_best_size",
-        ):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+        )
         if not 0 <= self.distillation_weight <= 1:
             raise InputError(
                 f"distillation_weight must be from 0 to 1, got {self.distillation_weight}"

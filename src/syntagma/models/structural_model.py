@@ -16,6 +16,7 @@ from transformers.utils import ModelOutput
 from syntagma.encoders.config import SyntagmaConfig
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
+from syntagma.settings import require_at_least
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,8 @@ class StructuralHead:
     max_length: int = 256
 
     def __post_init__(self) -> None:
-        if self.rank < 1:
-            raise InputError(f"rank must be at least 1, got {self.rank}")
-        if self.layer is not None and self.layer < 1:
-            raise InputError(f"layer must be at least 1, got {self.layer}")
+        require_at_least(self, 1, "rank", "layer")
+        require_at_least(self, 4, "max_length")
         if self.layer is not None and self.states == "embeddings":
             raise InputError(
                 f"states: expected hidden with layer {self.layer}, got embeddings; omit one of them"

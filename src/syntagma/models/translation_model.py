@@ -29,6 +29,7 @@ from syntagma.encoders.sites import change_input
 from syntagma.errors import InputError
 from syntagma.models.guided_encoder import GuidedEncoder
 from syntagma.models.outputs import States
+from syntagma.settings import require_at_least
 
 IGNORED = -100
 SCORED = 2**26
@@ -80,18 +81,17 @@ class TranslationHead:
     target_language: str = ""
 
     def __post_init__(self) -> None:
-        for name in (
+        require_at_least(
+            self,
+            1,
             "hidden_size",
             "num_hidden_layers",
             "num_attention_heads",
             "intermediate_size",
             "vocab_size",
             "num_beams",
-        ):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.max_length < 4:
-            raise InputError(f"max_length must be at least 4, got {self.max_length}")
+        )
+        require_at_least(self, 4, "max_length")
         if self.hidden_size % self.num_attention_heads:
             raise InputError(
                 f"num_attention_heads: expected a divisor of hidden_size {self.hidden_size}, got "

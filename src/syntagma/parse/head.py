@@ -8,6 +8,7 @@ from typing import Literal
 from syntagma.encoders.precision import Precision, require_precision
 from syntagma.errors import InputError
 from syntagma.parse.span_scorer import PhraseDecoding
+from syntagma.settings import require_at_least
 
 MorphologyLabel = Literal["feats", "lemmas", "auto"]
 """What a parser may predict of each word besides its tags."""
@@ -69,9 +70,7 @@ class ParserHead:
     precision: Precision = "float32"
 
     def __post_init__(self) -> None:
-        for name in ("arc_width", "relation_width", "span_width", "morphology_width"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+        require_at_least(self, 1, "arc_width", "relation_width", "span_width", "morphology_width")
         if not 0 < self.span_share < 1:
             raise InputError(f"span_share must lie between 0 and 1, got {self.span_share}")
         require_precision(self.precision)

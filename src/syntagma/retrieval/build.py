@@ -99,7 +99,7 @@ class _Known:
             place = (document.path, document.size, document.modified)
             self._by_file[place] = store, document
             if document.digest and not document.problem:
-                self._by_content[_content(document)] = store, document
+                self._by_content[document.content] = store, document
 
     def find(self, file: FoundFile) -> tuple[Store, StoredDocument] | None:
         """Return what is known of a file that has not been modified since."""
@@ -107,12 +107,7 @@ class _Known:
 
     def find_copy(self, record: StoredDocument) -> tuple[Store, StoredDocument] | None:
         """Return what is known of a file with the same content that is read in the same way."""
-        return self._by_content.get(_content(record))
-
-
-def _content(document: StoredDocument) -> tuple[str, str]:
-    # The ending decides how a file is read: `#` begins a heading in notes.md, not in notes.txt.
-    return document.digest, os.path.splitext(document.path)[1].lower()
+        return self._by_content.get(record.content)
 
 
 def build_index(

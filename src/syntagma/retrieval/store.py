@@ -68,6 +68,11 @@ class StoredDocument:
     n_passages: int = 0
     problem: str = ""
 
+    @property
+    def content(self) -> tuple[str, str]:
+        """Hash and ending, which decides how a file is read: ``#`` is a heading in ``.md`` only."""
+        return self.digest, os.path.splitext(self.path)[1].lower()
+
 
 class Store:
     """Reads a folder of passages.

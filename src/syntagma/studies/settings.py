@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.settings import build, load_yaml, nearest
+from syntagma.settings import build, load_yaml, nearest, require_at_least
 from syntagma.tasks.experiment import Experiment, load_experiment
 
 _NAME = re.compile(r"[A-Za-z][\w.+-]*")
@@ -87,8 +87,7 @@ class Study:
     folder: Path = Path()
 
     def __post_init__(self) -> None:
-        if self.seeds < 1:
-            raise InputError(f"seeds must be at least 1, got {self.seeds}")
+        require_at_least(self, 1, "seeds")
         for name, system in self.systems.items():
             if not _NAME.fullmatch(name):
                 raise InputError(f"systems: {name!r} cannot name a folder; use letters and digits")

@@ -13,7 +13,7 @@ from syntagma.encoders.default import DEFAULT, SCRATCH
 from syntagma.encoders.reference import ModelRef, find_model
 from syntagma.errors import InputError
 from syntagma.models.guides import GUIDES, PRESETS, check_changes, read_guides, resolve_guides
-from syntagma.settings import apply_overrides, build, flatten, load_yaml, to_dict
+from syntagma.settings import apply_overrides, build, flatten, load_yaml, require_at_least, to_dict
 from syntagma.tasks import find_task
 from syntagma.tasks.document_filter import DocumentFilter
 
@@ -48,9 +48,7 @@ class DataSettings:
     def __post_init__(self) -> None:
         if not self.train:
             raise InputError("train names no file")
-        for name, value in (("limit", self.limit), ("dev_limit", self.dev_limit)):
-            if value is not None and value < 1:
-                raise InputError(f"{name} must be at least 1, got {value}")
+        require_at_least(self, 1, "limit", "dev_limit")
 
 
 @dataclass(frozen=True)
@@ -148,11 +146,10 @@ class TrainingSettings:
                 f"eval_steps is a whole number of steps, or a share of all steps below 1; got "
                 f"{self.eval_steps}"
             )
-        if self.max_steps is not None and self.max_steps < 1:
-            raise InputError(f"max_steps must be at least 1, got {self.max_steps}")
-        for name in ("weight_decay", "early_stopping_patience", "dataloader_num_workers"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name} must be at least 0, got {getattr(self, name)}")
+        require_at_least(self, 1, "max_steps")
+        require_at_least(
+            self, 0, "weight_decay", "early_stopping_patience", "dataloader_num_workers"
+        )
         if not 0 <= self.seed < MOST_SEEDS:
             raise InputError(f"seed must be from 0 to {MOST_SEEDS - 1}, got {self.seed}")
         if not 0 <= self.warmup_ratio < 1:
@@ -206,8 +203,7 @@ class Experiment:
             value = getattr(self, name)
             if value is not None and not 0 <= value < 1:
                 raise InputError(f"{name} is a probability in [0, 1), got {value}")
-        if self.num_hidden_layers is not None and self.num_hidden_layers < 1:
-            raise InputError(f"num_hidden_layers must be at least 1, got {self.num_hidden_layers}")
+        require_at_least(self, 1, "num_hidden_layers")
         head_class = find_task(self.task).model_class.head_class
         if head_class is None:
             if self.head:
