@@ -28,6 +28,20 @@ BLANK = "_"
 """What cloze questions of RACE have in place of the missing words."""
 
 
+def has_blank(question: str) -> bool:
+    """Whether a question is a cloze question."""
+    return BLANK in question
+
+
+def fill_blank(question: str, option: str) -> str:
+    """Return the sentence that a cloze question becomes with an option in its first blank.
+
+    >>> fill_blank("The _ cried.", "gull ")
+    'The gull cried.'
+    """
+    return question.strip().replace(BLANK, option.strip(), 1)
+
+
 class Choice(NamedTuple):
     """The answer to a multiple-choice question.
 
@@ -144,9 +158,9 @@ class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
 
     def question_texts(self, question: str, option: str) -> tuple[str, ...]:
         """Return the texts to read for a question and an option; one if a blank is filled."""
+        if self.model.head.fill_blank and has_blank(question):
+            return (fill_blank(question, option),)
         question, option = question.strip(), option.strip()
-        if self.model.head.fill_blank and BLANK in question:
-            return (question.replace(BLANK, option, 1),)
         return tuple(text for text in (question, option) if text)
 
     def _with_spacing(self, texts: tuple[str, ...]) -> list[tuple[str, bool]]:

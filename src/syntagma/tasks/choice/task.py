@@ -11,7 +11,7 @@ from syntagma.errors import InputError
 from syntagma.models.choice_model import ChoiceModel
 from syntagma.outputs import write_json
 from syntagma.tasks import BREAKDOWNS
-from syntagma.tasks.choice.chooser import Choice, Chooser
+from syntagma.tasks.choice.chooser import Choice, Chooser, fill_blank, has_blank
 from syntagma.tasks.choice.data import read_choices
 from syntagma.tasks.choice.example import ChoiceExample
 from syntagma.tasks.choice.sample import SAMPLE
@@ -65,12 +65,12 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
 
     @classmethod
     def texts(cls, examples: Sequence[ChoiceExample]) -> Iterator[str]:
-        """Yield each distinct passage, question and option."""
+        """Yield each distinct passage, question and option, and the sentences of cloze questions.
+
+        These are what a model with ``head.fill_blank`` reads in place of question and options.
+        """
         yield from dict.fromkeys(
-            text
-            for example in examples
-            for text in (example.passage, example.question.strip(), *example.options)
-            if text.strip()
+            text for example in examples for text in _texts(example) if text.strip()
         )
 
     @classmethod
@@ -174,6 +174,16 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
             for example, choice in zip(examples, predictions, strict=True)
         }
         write_json(path, rows)
+
+
+def _texts(example: ChoiceExample) -> Iterator[str]:
+    """Yield the texts of a question that models may read, whatever their settings."""
+    yield example.passage
+    yield example.question.strip()
+    for option in example.options:
+        yield option.strip()
+        if has_blank(example.question):
+            yield fill_blank(example.question, option)
 
 
 def _chosen(example: ChoiceExample, value: Any, path: Path) -> int:
