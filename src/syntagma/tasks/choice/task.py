@@ -188,13 +188,13 @@ def _texts(example: ChoiceExample) -> Iterator[str]:
 
 def _chosen(example: ChoiceExample, value: Any, path: Path) -> int:
     """Return the number of the option that a file chooses."""
-    if isinstance(value, dict):
-        value = value.get("chosen")
-    if isinstance(value, str) and len(value) == 1:
-        value = ord(value.upper()) - ord("A")
-    if type(value) is not int or not 0 <= value < len(example.options):
+    given = value.get("chosen") if isinstance(value, dict) else value
+    number = given
+    if isinstance(given, str) and len(given) == 1 and given.isascii():
+        number = ord(given.upper()) - ord("A")
+    if type(number) is not int or not 0 <= number < len(example.options):
         raise InputError(
             f"{path}: expected a choice for {example.id!r} as a number from 0 to "
-            f"{len(example.options) - 1} or a letter from A, got {value!r:.40}"
+            f"{len(example.options) - 1} or a letter from A, got {given!r:.40}"
         )
-    return value
+    return number
