@@ -127,7 +127,18 @@ class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
             self.texts.forget()
 
     def items(self, questions: Sequence[tuple[str, str, Sequence[str]]]) -> list[ChoiceItem]:
-        """Encode questions as sequences; each distinct text is parsed and tokenised once."""
+        """Encode questions as sequences; each distinct text is parsed and tokenised once.
+
+        Args:
+            questions: (passage, question, options) triples.
+
+        Returns:
+            An unlabelled item for each question, in order, with a sequence for each option.
+
+        Raises:
+            InputError: :meth:`choose` would reject a question, or the encoder cannot read sequences
+                of ``head.max_length``.
+        """
         self.texts.check_length(self.model.head.max_length)
         rows = []
         for passage, question, options in questions:
@@ -222,7 +233,16 @@ class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
         return found._replace(batch=self.on_device(found.batch))
 
     def collate(self, items: Sequence[ChoiceItem]) -> dict[str, Tensor]:
-        """Build a padded batch, with the sequences of all questions one after another."""
+        """Build a padded batch, with the sequences of all questions one after another.
+
+        Args:
+            items: encoded questions.
+
+        Returns:
+            The tensors of :meth:`SequenceBuilder.collate`, ``[n_sequences, n_pieces]``;
+            ``n_options``, ``[n_questions]``; and, if all items have answers, ``labels``,
+            ``[n_questions]``.
+        """
         batch = self.texts.builder.collate([pair for item in items for pair in item.sequences])
         batch["n_options"] = torch.tensor([len(item.sequences) for item in items])
         if all(item.answer >= 0 for item in items):

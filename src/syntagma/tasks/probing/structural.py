@@ -120,7 +120,16 @@ class StructuralProbe(TextPredictor[StructuralModel]):
 
     @torch.inference_mode()
     def measure(self, states: Sequence[Tensor | None]) -> list[ProbedSentence]:
-        """Predict squared distances or lengths; empty for a sentence without states."""
+        """Predict squared distances or lengths.
+
+        Args:
+            states: ``[n_words, width]`` for each sentence, or ``None``, as :meth:`word_states`
+                computes them.
+
+        Returns:
+            For each sentence squared distances, ``[n_words, n_words]``, or squared lengths,
+            ``[n_words]``, by ``head.kind``; empty for one without states.
+        """
         self.model.eval()
         found = []
         for words in states:
