@@ -134,6 +134,15 @@ def test_a_saved_model_computes_in_the_requested_precision(name, encoder_folders
         assert precision == "bfloat16" or True not in seen
 
 
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_scores_of_examples_are_found_by_their_ids(name, encoder_folders, data):
+    preset = "dependencies" if name == "parsing" else "none"
+    task, examples, _ = build_task(name, preset, encoder_folders["bert"], data)
+    some = examples[:4]
+    rows = task.score_examples(some, task.predict(some))
+    assert rows.keys() == {task.row_id(example, place) for place, example in enumerate(some)}
+
+
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize(("name", "preset"), CASES)
 def test_padding_changes_nothing(name, preset, training, encoder_folders, data):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,7 +15,7 @@ from syntagma.serve.limits import Limits
 from syntagma.serve.metrics import Metrics
 from syntagma.serve.pool import Pool
 from syntagma.serve.problems import Problem
-from syntagma.serve.worker import Outcome, WorkerDiedError
+from syntagma.serve.worker import Outcome, WorkerDiedError, WorkerPlan, WorkerProcess
 from tests.conftest import SENTENCES
 from tests.messages import naming, says
 
@@ -232,6 +233,88 @@ def test_workers_that_die_while_loading_end_the_server(monkeypatch):
     run(with_pool(lambda: FakeWorker(starts=WorkerDiedError()), use, failures))
     assert len(failures) == 1
     assert says(failures[0], "2 memory --workers")
+
+
+@pytest.mark.parametrize("place", ["make", "start"])
+def test_a_worker_for_which_there_is_no_room_is_started_again(place, caplog):
+    full, made = OSError(12, "Cannot allocate memory"), []
+
+    def make():
+        if place == "make" and not made:
+            made.append(None)
+            raise full
+        return FakeWorker(made=made, starts=None if made else full)
+
+    async def use(queue, pool):
+        (ticket,) = queue.submit([job(21)])
+        assert await ticket.result == 42
+
+    shown, failures = run(with_pool(make, use))
+    assert "syntagma_worker_deaths_total 1.0" in shown
+    assert not failures
+    assert says(caplog.text, "worker failed OSError (Cannot allocate memory)")
+
+
+def test_workers_that_never_find_room_end_the_server(monkeypatch):
+    monkeypatch.setattr("syntagma.serve.pool.MOST_STARTS", 2)
+    failures = []
+
+    async def use(queue, pool):
+        await until(lambda: failures)
+
+    run(with_pool(lambda: FakeWorker(starts=OSError(12, "no room")), use, failures))
+    assert says(failures[0], "2 failed OSError (no room) --workers")
+
+
+def test_jobs_that_break_the_pipe_to_their_worker_are_refused_and_others_done(caplog):
+    class Fragile(FakeWorker):
+        def call(self, operation, model, payloads):
+            if ("secret",) in payloads:
+                raise TypeError("cannot pickle secret")
+            return super().call(operation, model, payloads)
+
+    async def use(queue, pool):
+        bad, good = queue.submit([job("secret"), job(4)])
+        with pytest.raises(Problem, match=naming("2 workers died")):
+            await bad.result
+        assert await good.result == 8
+
+    run(with_pool(Fragile, use))
+    assert says(caplog.text, "worker failed TypeError")
+    assert "secret" not in caplog.text, "a log must not quote what was sent"
+
+
+@pytest.mark.parametrize("before", [None, "5"])
+def test_workers_that_start_at_once_all_get_their_share_of_the_cores(before, monkeypatch):
+    name, shares = "OMP_NUM_THREADS", []
+    monkeypatch.setattr("syntagma.serve.worker.available_cores", lambda: 12)
+    monkeypatch.setenv(name, before or "")
+    if before is None:
+        monkeypatch.delenv(name)
+    second_is_in, first_is_out = threading.Event(), threading.Event()
+
+    def begin():
+        shares.append(os.environ[name])
+        # If the second can come before the first has left, it does, and leaves after it.
+        if len(shares) == 1:
+            second_is_in.wait(0.2)
+        else:
+            second_is_in.set()
+            first_is_out.wait(5)
+
+    def start(worker):
+        worker._far.send(("ready", {}))
+        described = worker.start()
+        first_is_out.set()
+        return described
+
+    workers = [WorkerProcess(WorkerPlan((), n_workers=3)) for _ in range(2)]
+    for worker in workers:
+        monkeypatch.setattr(worker.process, "start", begin)
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(start, workers)) == [{}, {}]
+    assert shares == ["4", "4"]
+    assert os.environ.get(name) == before
 
 
 def test_stopping_refuses_what_is_not_done():

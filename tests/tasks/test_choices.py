@@ -11,7 +11,9 @@ import torch
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, predict
 from syntagma.models.choice_model import ChoiceHead, ChoiceModel, Layout
+from syntagma.parse.corpora.annotator import AnnotationSettings
 from syntagma.syntax.encode import concatenate
+from syntagma.tasks.annotation import annotate_files
 from syntagma.tasks.choice.chooser import Chooser
 from syntagma.tasks.choice.task import ChoiceTask
 from syntagma.training.run import train
@@ -27,7 +29,7 @@ def chooser(tiny_encoder):
     return new_chooser(tiny_encoder)
 
 
-def new_chooser(encoder, **head):
+def new_chooser(encoder, source="linear", **head):
     from syntagma.encoders.load import load_tokenizer
     from syntagma.parse.sources.load import load_source
 
@@ -39,7 +41,7 @@ def new_chooser(encoder, **head):
         head={"max_length": 60} | head,
         parser="linear",
     )
-    return Chooser(model, load_tokenizer(encoder), source=load_source("linear"))
+    return Chooser(model, load_tokenizer(encoder), source=load_source(source))
 
 
 def decoded(chooser, part):
@@ -171,6 +173,23 @@ class TestSequences:
         ):
             with pytest.raises(InputError, match=naming(message)):
                 ChoiceHead(**values)
+
+
+@pytest.mark.parametrize("fill", [True, False])
+def test_an_annotated_file_has_all_texts_that_a_model_reads(fill, tmp_path, tiny_encoder):
+    pytest.importorskip("pyarrow")
+    questions = [
+        {"question": " The _ cried; the _ slept.", "choice": ["gull ", "crew"]},
+        {"question": "Who cried?", "choice": ["the gull", " "]},
+    ]
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([[["A gull cried. "], questions, "1"]]))
+    chosen = AnnotationSettings(kind="choice", parser="linear")
+    annotate_files([str(path)], tmp_path / "parsed", chosen, workers=1)
+    stored = new_chooser(tiny_encoder, f"parquet:{tmp_path / 'parsed'}", fill_blank=fill)
+    parsed = new_chooser(tiny_encoder, fill_blank=fill)
+    examples = ChoiceTask.read(path)
+    assert ChoiceTask(stored).predict(examples) == ChoiceTask(parsed).predict(examples)
 
 
 def test_it_learns_and_predicts(tmp_path, tiny_encoder):

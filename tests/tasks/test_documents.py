@@ -126,6 +126,9 @@ def test_wrong_questions_are_refused(index, reader):
             documents.answer(wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=naming("answer()")):
         next(documents.stream("Who cried?"))
+    for wrong in (3, None, b"Who cried?", {"Who cried?": 1}):
+        with pytest.raises(InputError, match=naming(f"list questions {wrong!r}")):
+            next(documents.stream(wrong))  # type: ignore[arg-type]
     with pytest.raises(InputError, match=naming("mode strict sure")):
         documents.answer("Who?", mode="sure")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=naming("top 0")):

@@ -16,6 +16,7 @@ from syntagma.errors import InputError
 from syntagma.evaluation import score_predictions
 from syntagma.files import read_lines
 from syntagma.models.span_model import SpanHead
+from syntagma.tasks.choice.task import ChoiceTask
 from syntagma.tasks.spans.answers import Span, SpanPrediction
 from syntagma.tasks.spans.metrics import score_answers
 from syntagma.tasks.spans.squad import SpanExample
@@ -208,6 +209,17 @@ def test_files_of_gold_answers_get_full_scores(tmp_path, task, right, metric):
     for problem, content in cases.items():
         with pytest.raises(InputError, match=naming(f"out.json {problem}")):
             score_predictions(task, [data], write(path, content))
+
+
+@pytest.mark.parametrize("given", ["ß", "ı", "Z", "?", "AB", "", 9, -1, True, None, ["A"]])
+def test_choices_that_are_no_option_are_reported(tmp_path, given):
+    data = builders.dream(tmp_path / "data.json", copies=1)
+    examples = ChoiceTask.read(data)
+    shown = f"out.json {examples[0].id} letter A {given!r}"
+    for value in (given, {"chosen": given}):
+        path = write(tmp_path / "out.json", {each.id: value for each in examples})
+        with pytest.raises(InputError, match=naming(shown)):
+            score_predictions("choice", [data], path)
 
 
 def test_a_treebank_file_is_scored_and_must_have_the_same_words(tmp_path):

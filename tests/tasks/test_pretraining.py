@@ -140,6 +140,12 @@ def test_visible_arcs_are_used(corpus, tiny_encoder, tmp_path):
     assert not torch.allclose(*scores)
 
 
+def test_the_scores_of_a_corpus_are_found_by_its_id(corpus, tiny_encoder):
+    task, examples = new_task(experiment(corpus, tiny_encoder))
+    rows = task.score_examples(examples, [{"mlm": ObjectiveSums(n=4, loss=8.0, right=1)}])
+    assert rows == {task.row_id(examples[0], 0): {"mlm": 25.0}}
+
+
 def test_sums_add_up():
     one = ObjectiveSums(n=4, loss=8.0, right=1, by_class=torch.tensor([3, 1]).numpy())
     two = ObjectiveSums(n=4, loss=4.0, right=3, by_class=torch.tensor([0, 1, 3]).numpy())

@@ -228,6 +228,30 @@ def test_vectors_are_standardised_by_the_training_set(data, tiny_encoder):
         assert (normed.std(0, correction=0) - 1).abs().max() < 0.01
 
 
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ("A gull cried .", "list texts 'A gull cried .'"),
+        (b"A gull cried .", "list texts bytes decode"),
+        ({"A gull": 1}, "list texts {'A gull': 1}"),
+        (None, "list texts None"),
+        (["A gull .", None], "text string None"),
+        ([["A", "gull"]], "text string ['A', 'gull']"),
+    ],
+)
+def test_what_is_not_a_list_of_sentences_is_reported(texts, message, data, tiny_encoder):
+    probe = ProbingTask.new(
+        experiment(data, tiny_encoder), ProbingTask.read(f"{data}#tr")
+    ).predictor
+    with pytest.raises(InputError, match=naming(message)):
+        list(probe.stream(texts))
+    with pytest.raises(InputError, match=naming(message)):
+        probe.vectors(texts)
+    [alone] = probe.vectors(["A gull cried ."])
+    assert alone.values.shape == (probe.model.config.encoder.hidden_size,)
+    assert list(probe.stream(iter(["A gull cried ."]))) == probe.classify([alone])
+
+
 def test_sentences_are_not_tokenised_again(data, tiny_encoder):
     """Otherwise words such as `ca n't` would be tokenised again, and some sentences split."""
     settings = experiment(data, tiny_encoder, preset="sg-net", parser="linear")

@@ -8,15 +8,17 @@ import math
 import pytest
 
 from syntagma.errors import BadExampleError, InputError
+from syntagma.tasks import prediction_files
+from syntagma.tasks.spans import squad
 from syntagma.tasks.spans.answers import Span, SpanPrediction
 from syntagma.tasks.spans.squad import (
     SpanExample,
     best_text,
     read_null_odds,
-    read_predictions,
     read_squad,
     write_predictions,
 )
+from syntagma.tasks.spans.task import SpanTask
 from tests.messages import naming
 
 HARBOUR = "The ferry leaves the harbour at noon. At noon the harbour bell rings."
@@ -267,14 +269,13 @@ def test_predictions_round_trip(examples, answers, tmp_path):
     write_predictions(path, examples, answers)
     expected = {"h1": "nine", "h2": "", "o1": "", "t1": "nine"}
     assert json.loads(path.read_text()) == expected
-    assert read_predictions(path, examples) == expected
 
 
 def test_best_predictions_do_not_abstain(examples, answers, tmp_path):
     path = tmp_path / "best.json"
     write_predictions(path, examples, answers, form="best_predictions")
     expected = {"h1": "nine", "h2": "nine", "o1": "", "t1": "nine"}
-    assert read_predictions(path, examples) == expected
+    assert json.loads(path.read_text()) == expected
     assert [best_text(answer) for answer in answers] == list(expected.values())
 
 
@@ -305,11 +306,20 @@ def test_every_question_needs_an_answer(examples, answers, tmp_path):
 
 
 PREDICTIONS = {"h1": "noon", "h2": "", "o1": "nine", "t1": "x"}
+
+
+def score_texts(path, examples):
+    SpanTask.score_file(examples, path)
+
+
 WRONG_PREDICTIONS = [
-    (read_predictions, ["noon"], "predictions.json object question ['noon']"),
-    (read_predictions, {"h1": "", "o1": ""}, "predictions.json 4 2 missing h2"),
-    (read_predictions, {**PREDICTIONS, "z": "", "y": ""}, "predictions.json 4 2 z"),
-    (read_predictions, {**PREDICTIONS, "o1": 9}, "predictions.json string o1 9"),
+    (score_texts, ["noon"], "predictions.json object ['noon']"),
+    (score_texts, {"h1": "", "o1": ""}, "predictions.json 4 2 missing h2"),
+    (score_texts, {**PREDICTIONS, "z": "", "y": ""}, "predictions.json 4 2 z"),
+    (score_texts, {**PREDICTIONS, "o1": 9}, "predictions.json text o1 9"),
+    (read_null_odds, ["noon"], "predictions.json object ['noon']"),
+    (read_null_odds, {"h1": 0, "o1": 0.5}, "predictions.json 4 2 missing h2"),
+    (read_null_odds, dict.fromkeys([*PREDICTIONS, "z", "y"], 0), "predictions.json 4 2 z"),
     (read_null_odds, PREDICTIONS, "predictions.json finite number h1 noon"),
     (read_null_odds, dict.fromkeys(PREDICTIONS, math.nan), "predictions.json NaN number"),
     (read_null_odds, dict.fromkeys(PREDICTIONS, 10**400), "finite h1"),
@@ -324,6 +334,17 @@ def test_invalid_prediction_files_are_rejected(save, examples, read, value, mess
     assert "\n" not in str(error.value)
 
 
-def test_unknown_ids_are_dropped_unless_strict(save, examples):
-    path = save({"z": "", "o1": "nine"}, "predictions.json")
-    assert read_predictions(path, examples, strict=False) == {"o1": "nine"}
+def test_each_file_of_predictions_is_read_once(save, examples, monkeypatch):
+    labelled = [example for example in examples if example.is_labelled]
+    texts = save({example.id: "noon" for example in labelled}, "texts.json")
+    odds = save({example.id: 0.5 for example in labelled}, "odds.json")
+    read, real = [], prediction_files.read_json
+
+    def noted(path):
+        read.append(path)
+        return real(path)
+
+    for module in (prediction_files, squad):
+        monkeypatch.setattr(module, "read_json", noted)
+    assert "best_exact" in SpanTask.score_file(labelled, texts, odds)
+    assert read == [texts, odds]

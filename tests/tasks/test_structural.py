@@ -11,14 +11,15 @@ from safetensors.torch import load_file
 
 pytest.importorskip("scipy")
 
+from syntagma.analysis.robustness import parser_table
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model
 from syntagma.settings import build
 from syntagma.tasks.experiment import Experiment
 from syntagma.tasks.parsing.treebanks import TreeExample
-from syntagma.tasks.probing.structural import (
+from syntagma.tasks.probing.structural import StructuralTask
+from syntagma.tasks.probing.tree_recovery import (
     ProbedSentence,
-    StructuralTask,
     gold_depths,
     gold_distances,
     smallest_tree,
@@ -271,6 +272,16 @@ def test_only_the_projection_is_saved(tmp_path, tiny_encoder):
     own = {name for name in weights if not name.startswith("::")}
     assert own == {"projection.weight"}, "the published encoder is not saved again"
     assert weights["projection.weight"].dtype == torch.float32
+
+
+def test_probes_are_compared_by_the_trees_that_their_guides_read(tmp_path, tiny_encoder):
+    data = treebank(tmp_path / "tides.conllu")
+    settings = experiment(data, tiny_encoder, training={"num_train_epochs": 1}, preset="seprem")
+    train(settings, tmp_path / "run")
+    found = parser_table([tmp_path / "run"], ["own", "random"], data=[data])
+    (differences,) = found.intervals.values()
+    assert list(differences[0]) == ["examples"]
+    assert found.n_examples == 24
 
 
 def test_a_saved_probe_is_evaluated(tmp_path, tiny_encoder):

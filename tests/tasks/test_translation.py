@@ -228,7 +228,7 @@ class TestLanguages:
         assert reads[0 if last else 1] == pieces[0, 0 if last else 1] == code
 
     def test_a_multilingual_model_needs_a_target_language(self, pretrained, data, tmp_path):
-        from syntagma.tasks.translation.task import set_languages
+        from syntagma.tasks.translation.languages import set_languages
 
         task, tokenizer = self.build(pretrained, data, tmp_path)
         tokenizer.tgt_lang = None

@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-import traceback
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 
 from syntagma.serve.keys import Keys
 from syntagma.serve.limits import Limits
 from syntagma.serve.metrics import Metrics
-from syntagma.serve.problems import MEDIA_TYPE, Problem, too_busy
+from syntagma.serve.problems import MEDIA_TYPE, Problem, in_log, too_busy
 
 log = logging.getLogger("syntagma.serve")
 
@@ -110,11 +109,7 @@ class Gate:
         except (_ClientLeftError, OSError, TimeoutError):
             response.status = CLIENT_LEFT
         except Exception as error:
-            # The message of an error may quote a text.
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            log.error(
-                "internal error: %s at %s:%s", type(error).__name__, frame.filename, frame.lineno
-            )
+            log.error("internal error: %s", in_log(error))
             await response.refuse(Problem(500, "internal error; the log of the server says more"))
         finally:
             seconds = time.monotonic() - start

@@ -97,21 +97,18 @@ def _look_up(name: str, place: str) -> NamedModel:
     return NamedModel(name, full_name(ref), KIND_OF.get(task, "predictor"), task)
 
 
-def choose(
-    models: Sequence[NamedModel], kind: Kind, name: str | None, *, task: str = ""
-) -> NamedModel:
+def choose(models: Sequence[NamedModel], kind: Kind, name: str | None) -> NamedModel:
     """Return the model that a request asks for.
 
     Args:
         models: all that are served.
         kind: what the request needs.
         name: the name in the request; without one, the first of the kind.
-        task: that the model must be for; empty for any.
 
     Raises:
         InputError: there is no such model.
     """
-    fitting = [each for each in models if each.kind == kind and task in ("", each.task)]
+    fitting = [each for each in models if each.kind == kind]
     if name is None:
         if fitting:
             return fitting[0]

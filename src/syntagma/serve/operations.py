@@ -10,7 +10,6 @@ import hashlib
 import json
 import logging
 import re
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -28,6 +27,7 @@ from syntagma.serve.payloads import (
     PredictPayload,
     SearchPayload,
 )
+from syntagma.serve.problems import in_log
 from syntagma.serve.worker import Outcome, WorkerPlan
 from syntagma.tasks.open_qa.documents import DocumentReader, ReadPassage
 from syntagma.tasks.recent import Recent
@@ -95,15 +95,7 @@ class Operations:
             if isinstance(error, InputError):
                 # It counts from 1 in a batch that clients do not see.
                 return [Outcome("input", _FIRST.sub("", str(error)))]
-            # Messages of errors may quote texts, which must not get into a log.
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            log.error(
-                "internal error in %s: %s at %s:%s",
-                operation,
-                type(error).__name__,
-                frame.filename,
-                frame.lineno,
-            )
+            log.error("internal error in %s: %s", operation, in_log(error))
             return [Outcome("error", f"internal error: {type(error).__name__}")]
 
     def answer(self, model: str, payloads: Sequence[AnswerPayload]) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from syntagma.errors import InputError
 from syntagma.serve.batching import Batcher, Ticket
 from syntagma.serve.limits import Limits
 from syntagma.serve.metrics import Metrics
-from syntagma.serve.problems import Problem
+from syntagma.serve.problems import Problem, in_log
 from syntagma.serve.worker import Outcome, Worker, WorkerDiedError
 
 log = logging.getLogger(__name__)
@@ -80,8 +80,10 @@ class Pool:
         """Start a worker, feed it, and start another when it has died."""
         n_failed = 0
         while True:
-            worker = self._make_worker()
+            worker: Worker | None = None
+            why = "died while they loaded the models, perhaps because memory ran out"
             try:
+                worker = self._make_worker()
                 described = await self._in_thread(worker.start)
                 self.described = described
                 n_failed = 0
@@ -95,16 +97,20 @@ class Pool:
                     return
                 log.warning("a worker cannot load its models: %s", error)
             except asyncio.CancelledError:
-                await self._in_thread(worker.stop)
+                if worker is not None:
+                    await self._in_thread(worker.stop)
                 raise
+            except Exception as error:
+                # Such as no room for another process: the server must not lose a worker for good.
+                self.metrics.deaths.inc()
+                why = f"failed, the last with {in_log(error)}"
+                log.error("a worker failed; another is started: %s", in_log(error))
             finally:
-                worker.kill()
+                if worker is not None:
+                    worker.kill()
             n_failed += 1
             if not self.described and n_failed >= MOST_STARTS:
-                self._on_failure(
-                    f"{n_failed} workers died while they loaded the models, perhaps because memory "
-                    f"ran out; give fewer --workers or models"
-                )
+                self._on_failure(f"{n_failed} workers {why}; give fewer --workers or models")
                 return
             if n_failed > 1:
                 await asyncio.sleep(min(LONGEST_PAUSE, 2.0**n_failed))
@@ -147,11 +153,11 @@ class Pool:
                     log.warning("a worker is stopped: nobody waits for its batch any longer")
                     worker.kill()
             _deliver(batch, call.result())
-        except WorkerDiedError:
-            self._after_death(batch)
-            raise
         except asyncio.CancelledError:
             _refuse(batch, Problem(503, "the server is being stopped", reason="stopped"))
+            raise
+        except Exception:
+            self._after_death(batch)
             raise
         finally:
             n_jobs = len(batch)

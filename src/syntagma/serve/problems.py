@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import traceback
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -78,6 +79,17 @@ def too_busy(detail: str, seconds: int, reason: str) -> Problem:
     """
     headers = {"Retry-After": str(seconds)}
     return Problem(429, f"{detail}; try again in {seconds} s", headers=headers, reason=reason)
+
+
+def in_log(error: Exception) -> str:
+    """Return what a log may say of an error in the server: its message may quote a text.
+
+    Args:
+        error: that was raised.
+    """
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    why = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
+    return f"{type(error).__name__}{why} at {frame.filename}:{frame.lineno}"
 
 
 def invalid(errors: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Problem:

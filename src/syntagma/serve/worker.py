@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from syntagma.serve.named_models import NamedModel
 
 STOP_SECONDS = 3.0
 """Seconds that a worker has to end after it was asked to."""
+_starting = threading.Lock()
+"""Held while a process starts: it inherits variables that are set for it alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +155,20 @@ class WorkerProcess:
 @contextmanager
 def _own_threads(n_workers: int) -> Iterator[None]:
     """Let a process that starts in the block compute with its share of the cores."""
-    before = os.environ.get(N_THREADS)
-    if n_workers > 1:
-        os.environ[N_THREADS] = str(max(1, available_cores() // n_workers))
-    try:
+    if n_workers == 1:
         yield
-    finally:
-        if n_workers > 1:
-            os.environ.pop(N_THREADS)
-            os.environ |= {N_THREADS: before} if before is not None else {}
+        return
+    # Workers are started by several threads at once, which share the environment.
+    with _starting:
+        before = os.environ.get(N_THREADS)
+        os.environ[N_THREADS] = str(max(1, available_cores() // n_workers))
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[N_THREADS]
+            else:
+                os.environ[N_THREADS] = before
 
 
 def work(plan: WorkerPlan, pipe: Connection) -> None:

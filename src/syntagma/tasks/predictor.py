@@ -313,7 +313,11 @@ class LabelPredictor(TextPredictor[Model]):
 
     @abstractmethod
     def collate(self, items: Sequence[Any]) -> dict[str, Tensor]:
-        """A padded batch."""
+        """A padded batch, as the model's ``forward`` names it.
+
+        Args:
+            items: encoded inputs; with gold labels if all of them have some.
+        """
 
     @torch.inference_mode()
     def label_scores(self, items: Sequence[Sized]) -> list[Tensor]:

@@ -28,6 +28,20 @@ BLANK = "_"
 """What cloze questions of RACE have in place of the missing words."""
 
 
+def has_blank(question: str) -> bool:
+    """Whether a question is a cloze question."""
+    return BLANK in question
+
+
+def fill_blank(question: str, option: str) -> str:
+    """Return the sentence that a cloze question becomes with an option in its first blank.
+
+    >>> fill_blank("The _ cried.", "gull ")
+    'The gull cried.'
+    """
+    return question.strip().replace(BLANK, option.strip(), 1)
+
+
 class Choice(NamedTuple):
     """The answer to a multiple-choice question.
 
@@ -113,7 +127,18 @@ class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
             self.texts.forget()
 
     def items(self, questions: Sequence[tuple[str, str, Sequence[str]]]) -> list[ChoiceItem]:
-        """Encode questions as sequences; each distinct text is parsed and tokenised once."""
+        """Encode questions as sequences; each distinct text is parsed and tokenised once.
+
+        Args:
+            questions: (passage, question, options) triples.
+
+        Returns:
+            An unlabelled item for each question, in order, with a sequence for each option.
+
+        Raises:
+            InputError: :meth:`choose` would reject a question, or the encoder cannot read sequences
+                of ``head.max_length``.
+        """
         self.texts.check_length(self.model.head.max_length)
         rows = []
         for passage, question, options in questions:
@@ -144,9 +169,9 @@ class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
 
     def question_texts(self, question: str, option: str) -> tuple[str, ...]:
         """Return the texts to read for a question and an option; one if a blank is filled."""
+        if self.model.head.fill_blank and has_blank(question):
+            return (fill_blank(question, option),)
         question, option = question.strip(), option.strip()
-        if self.model.head.fill_blank and BLANK in question:
-            return (question.replace(BLANK, option, 1),)
         return tuple(text for text in (question, option) if text)
 
     def _with_spacing(self, texts: tuple[str, ...]) -> list[tuple[str, bool]]:
@@ -208,7 +233,16 @@ class Chooser(OneOrMany, TextPredictor[ChoiceModel]):
         return found._replace(batch=self.on_device(found.batch))
 
     def collate(self, items: Sequence[ChoiceItem]) -> dict[str, Tensor]:
-        """Build a padded batch, with the sequences of all questions one after another."""
+        """Build a padded batch, with the sequences of all questions one after another.
+
+        Args:
+            items: encoded questions.
+
+        Returns:
+            The tensors of :meth:`SequenceBuilder.collate`, ``[n_sequences, n_pieces]``;
+            ``n_options``, ``[n_questions]``; and, if all items have answers, ``labels``,
+            ``[n_questions]``.
+        """
         batch = self.texts.builder.collate([pair for item in items for pair in item.sequences])
         batch["n_options"] = torch.tensor([len(item.sequences) for item in items])
         if all(item.answer >= 0 for item in items):

@@ -11,7 +11,7 @@ from syntagma.errors import InputError
 from syntagma.models.choice_model import ChoiceModel
 from syntagma.outputs import write_json
 from syntagma.tasks import BREAKDOWNS
-from syntagma.tasks.choice.chooser import Choice, Chooser
+from syntagma.tasks.choice.chooser import Choice, Chooser, fill_blank, has_blank
 from syntagma.tasks.choice.data import read_choices
 from syntagma.tasks.choice.example import ChoiceExample
 from syntagma.tasks.choice.sample import SAMPLE
@@ -65,12 +65,12 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
 
     @classmethod
     def texts(cls, examples: Sequence[ChoiceExample]) -> Iterator[str]:
-        """Yield each distinct passage, question and option."""
+        """Yield each distinct passage, question and option, and the sentences of cloze questions.
+
+        These are what a model with ``head.fill_blank`` reads in place of question and options.
+        """
         yield from dict.fromkeys(
-            text
-            for example in examples
-            for text in (example.passage, example.question.strip(), *example.options)
-            if text.strip()
+            text for example in examples for text in _texts(example) if text.strip()
         )
 
     @classmethod
@@ -176,15 +176,25 @@ class ChoiceTask(PredictorTask[ChoiceExample, Choice, Chooser]):
         write_json(path, rows)
 
 
+def _texts(example: ChoiceExample) -> Iterator[str]:
+    """Yield the texts of a question that models may read, whatever their settings."""
+    yield example.passage
+    yield example.question.strip()
+    for option in example.options:
+        yield option.strip()
+        if has_blank(example.question):
+            yield fill_blank(example.question, option)
+
+
 def _chosen(example: ChoiceExample, value: Any, path: Path) -> int:
     """Return the number of the option that a file chooses."""
-    if isinstance(value, dict):
-        value = value.get("chosen")
-    if isinstance(value, str) and len(value) == 1:
-        value = ord(value.upper()) - ord("A")
-    if type(value) is not int or not 0 <= value < len(example.options):
+    given = value.get("chosen") if isinstance(value, dict) else value
+    number = given
+    if isinstance(given, str) and len(given) == 1 and given.isascii():
+        number = ord(given.upper()) - ord("A")
+    if type(number) is not int or not 0 <= number < len(example.options):
         raise InputError(
             f"{path}: expected a choice for {example.id!r} as a number from 0 to "
-            f"{len(example.options) - 1} or a letter from A, got {value!r:.40}"
+            f"{len(example.options) - 1} or a letter from A, got {given!r:.40}"
         )
-    return value
+    return number

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.batches import batched
-from syntagma.checks import require_count, require_text
+from syntagma.checks import require_count, require_several, require_text
 from syntagma.encoders.default import DEFAULT_READER
 from syntagma.errors import InputError
 from syntagma.retrieval.passage_index import PassageIndex
@@ -139,6 +139,7 @@ class DocumentReader(OneOrMany):
         """
         if isinstance(questions, str):
             raise InputError("expected several questions, got one string; use answer()")
+        require_several(questions, "questions")
         for chunk in batched(questions, CHUNK):
             for question in chunk:
                 require_text(question, "question")

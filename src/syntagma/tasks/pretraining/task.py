@@ -230,6 +230,11 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         )
 
     @classmethod
+    def row_id(cls, example: TrainingCorpus, number: int) -> str:
+        """The folder of the corpus."""
+        return str(example.corpus.folder)
+
+    @classmethod
     def texts(cls, examples: Sequence[TrainingCorpus]) -> Iterator[str]:
         """Yield nothing, since a corpus is already parsed."""
         return iter(())
@@ -304,11 +309,12 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         self, examples: Sequence[TrainingCorpus], predictions: Sequence[Sums]
     ) -> dict[str, dict[str, float]]:
         """Return the accuracy of each objective on each corpus."""
+        pairs = enumerate(zip(examples, predictions, strict=True))
         return {
-            str(example.corpus.folder): {
+            self.row_id(example, number): {
                 name: part.scores["accuracy"] for name, part in sums.items()
             }
-            for example, sums in zip(examples, predictions, strict=True)
+            for number, (example, sums) in pairs
         }
 
     def write_predictions(

@@ -7,27 +7,20 @@ from __future__ import annotations
 
 import json
 import logging
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagma.batches import token_budget_batches
 from syntagma.encoders.precision import autocast
-from syntagma.errors import MissingExtraError
 from syntagma.models.structural_model import StructuralModel
 from syntagma.outputs import write_text
-from syntagma.parse.columns import ParsedText
-from syntagma.parse.penn_tags import PENN_TAGS
-from syntagma.parse.scores import is_punctuation
 from syntagma.parse.sources.source import Mode
-from syntagma.syntax.ancestors import tour_of
 from syntagma.syntax.sequences import Part
 from syntagma.tasks.comparison.comparisons import ComparedMetric
 from syntagma.tasks.comparison.metric_sums import FOUND_ARCS
@@ -36,28 +29,24 @@ from syntagma.tasks.new_model import new_model, require_frozen, training_options
 from syntagma.tasks.parsing.sample import write_treebank
 from syntagma.tasks.parsing.treebanks import TreeExample, read_treebank
 from syntagma.tasks.predictor import PredictorTask, TextPredictor
+from syntagma.tasks.probing.tree_recovery import (
+    FloatArray,
+    ProbedSentence,
+    gold_arcs,
+    gold_depths,
+    gold_distances,
+    neighbours,
+    require_scipy,
+    scored_words,
+    smallest_tree,
+    spearman,
+)
 from syntagma.tasks.sample import Sample
 from syntagma.tasks.task import Features
 from syntagma.text.alignment import align, pool
 from syntagma.text.sentence import Sentence
 
 log = logging.getLogger(__name__)
-
-FloatArray = NDArray[np.float32]
-BRACKETS = ("-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-")
-LENGTHS = (5, 50)
-"""Length of the sentences over which ``spearman`` is averaged, as in the paper."""
-
-
-class ProbedSentence(NamedTuple):
-    """The output of a probe for a sentence.
-
-    Args:
-        values: squared distances, ``[n_words, n_words]``, or squared lengths, ``[n_words]``; empty
-            for a sentence that is too long.
-    """
-
-    values: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +120,16 @@ class StructuralProbe(TextPredictor[StructuralModel]):
 
     @torch.inference_mode()
     def measure(self, states: Sequence[Tensor | None]) -> list[ProbedSentence]:
-        """Predict squared distances or lengths; empty for a sentence without states."""
+        """Predict squared distances or lengths.
+
+        Args:
+            states: ``[n_words, width]`` for each sentence, or ``None``, as :meth:`word_states`
+                computes them.
+
+        Returns:
+            For each sentence squared distances, ``[n_words, n_words]``, or squared lengths,
+            ``[n_words]``, by ``head.kind``; empty for one without states.
+        """
         self.model.eval()
         found = []
         for words in states:
@@ -177,7 +175,7 @@ class StructuralTask(PredictorTask[TreeExample, ProbedSentence, StructuralProbe]
         """
         require_frozen(experiment)
         if experiment.data.dev:
-            _scipy()  # Fail now if scipy is missing, not after the first epoch.
+            require_scipy()  # Fail now if scipy is missing, not after the first epoch.
         model = new_model(StructuralModel, experiment)
         return cls(StructuralProbe(model, **training_options(model, experiment, mode="words")))
 
@@ -185,6 +183,11 @@ class StructuralTask(PredictorTask[TreeExample, ProbedSentence, StructuralProbe]
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[TreeExample]:
         """Read a treebank, see :func:`syntagma.tasks.parsing.treebanks.read_treebank`."""
         return read_treebank(path, skip_bad=skip_bad)
+
+    @classmethod
+    def row_id(cls, example: TreeExample, number: int) -> str:
+        """Number and id, because sentence ids in treebanks are not always unique."""
+        return f"{number}:{example.key}"
 
     @classmethod
     def texts(cls, examples: Sequence[TreeExample]) -> Iterator[str]:
@@ -251,14 +254,14 @@ class StructuralTask(PredictorTask[TreeExample, ProbedSentence, StructuralProbe]
         counts = self._counts(examples, predictions)
         right, total = sum(row[0] for row in counts), max(sum(row[1] for row in counts), 1)
         accuracy = 100 * right / total
-        too_long = sum(_unread(found) for found in predictions)
+        too_long = sum(found.is_unread for found in predictions)
         values = {
             "accuracy": accuracy,
             "total": float(len(examples)),
             "too_long": 100 * too_long / max(len(examples), 1),
         }
         if self.model.head.kind == "distance":
-            chain = sum(len(_neighbours(example) & _gold_arcs(example)) for example in examples)
+            chain = sum(len(neighbours(example) & gold_arcs(example)) for example in examples)
             values |= {"uuas": accuracy, "chain_uuas": 100 * chain / total}
             values["spearman"] = spearman(examples, predictions, gold_distances)
         else:
@@ -272,12 +275,12 @@ class StructuralTask(PredictorTask[TreeExample, ProbedSentence, StructuralProbe]
         """Count right and gold arcs (or roots) of each sentence."""
         rows = []
         for example, found in zip(examples, predictions, strict=True):
-            words = _words(example)
+            words = scored_words(example)
             if self.model.head.kind == "distance":
-                gold = _gold_arcs(example)
-                arcs = set() if _unread(found) else smallest_tree(found.values, words)
+                gold = gold_arcs(example)
+                arcs = set() if found.is_unread else smallest_tree(found.values, words)
                 rows.append((len(gold & arcs), len(gold)))
-            elif _unread(found):
+            elif found.is_unread:
                 rows.append((0, 1))
             else:
                 least = min(words, key=lambda word: found.values[word], default=-1)
@@ -289,7 +292,7 @@ class StructuralTask(PredictorTask[TreeExample, ProbedSentence, StructuralProbe]
     ) -> dict[str, dict[str, float]]:
         """Return the numbers of right and of gold arcs (or roots) of each sentence."""
         return {
-            f"{number}:{example.key}": {"accuracy": float(right), "arcs": float(total)}
+            self.row_id(example, number): {"accuracy": float(right), "arcs": float(total)}
             for number, (example, (right, total)) in enumerate(
                 zip(examples, self._counts(examples, predictions), strict=True)
             )
@@ -304,95 +307,3 @@ class StructuralTask(PredictorTask[TreeExample, ProbedSentence, StructuralProbe]
             for example, found in zip(examples, predictions, strict=True)
         )
         write_text(path, "".join(f"{line}\n" for line in lines))
-
-
-def gold_distances(example: TreeExample) -> FloatArray:
-    """Return the number of arcs between any two words of a tree, ``[n_words, n_words]``."""
-    tour = tour_of(ParsedText.from_parses([example.gold]))
-    # above[word, ancestor]; a word is its own ancestor.
-    above = (tour.enter <= tour.enter[:, None]) & (tour.enter[:, None] < tour.exit)
-    # The common ancestors of two words are those of the lowest one, which is `shared - 1` deep.
-    shared = above.astype(int) @ above.T.astype(int)
-    return (tour.depth[:, None] + tour.depth - 2 * (shared - 1)).astype(np.float32)
-
-
-def gold_depths(example: TreeExample) -> FloatArray:
-    """Return the number of arcs between each word and the root, ``[n_words]``."""
-    return tour_of(ParsedText.from_parses([example.gold])).depth.astype(np.float32)
-
-
-def _unread(found: ProbedSentence) -> bool:
-    return not found.values.size
-
-
-def _words(example: TreeExample) -> list[int]:
-    """Return the positions of the words that are not punctuation.
-
-    As in the paper, brackets are punctuation, and symbols with a Penn tag of words (*%*, *&*) are
-    not.
-    """
-    gold = example.gold
-    return [
-        position
-        for position, (form, tag) in enumerate(zip(gold.sentence.forms, gold.xpos, strict=True))
-        if tag in PENN_TAGS or not (form in BRACKETS or is_punctuation(form))
-    ]
-
-
-Arcs = set[tuple[int, int]]
-
-
-def _gold_arcs(example: TreeExample) -> Arcs:
-    words = set(_words(example))
-    arcs = ((word, head - 1) for word, head in enumerate(example.gold.heads) if head)
-    return {(min(arc), max(arc)) for arc in arcs if words.issuperset(arc)}
-
-
-def _neighbours(example: TreeExample) -> Arcs:
-    words = _words(example)
-    return set(zip(words, words[1:], strict=False))
-
-
-def _scipy() -> Any:
-    try:
-        import scipy.sparse.csgraph
-        import scipy.stats
-    except ImportError as error:
-        raise MissingExtraError("scoring structural probes", "stats") from error
-    return scipy
-
-
-def smallest_tree(distances: FloatArray, words: list[int]) -> Arcs:
-    """Return the arcs of the minimum spanning tree over some words."""
-    minimum_spanning_tree = _scipy().sparse.csgraph.minimum_spanning_tree
-    if len(words) < 2:
-        return set()
-    # In scipy's sparse graphs a weight of 0 means that there is no arc.
-    weights = distances[np.ix_(words, words)] + 1e-6
-    rows, columns = minimum_spanning_tree(np.triu(weights, 1)).nonzero()
-    return {(words[row], words[column]) for row, column in zip(rows, columns, strict=True)}
-
-
-def spearman(
-    examples: Sequence[TreeExample],
-    predictions: Sequence[ProbedSentence],
-    target: Callable[[TreeExample], FloatArray],
-) -> float:
-    """Compute Spearman's rank correlation, in per cent.
-
-    It is averaged over the rows of a sentence, then over sentences of each length, then over
-    lengths, as in the paper, so that frequent lengths do not dominate.
-    """
-    rankdata = _scipy().stats.rankdata
-    by_length: dict[int, list[float]] = defaultdict(list)
-    low, high = LENGTHS
-    for example, found in zip(examples, predictions, strict=True):
-        if low <= len(example.gold) <= high and not _unread(found):
-            gold = np.atleast_2d(rankdata(target(example), axis=-1))
-            seen = np.atleast_2d(rankdata(found.values, axis=-1))
-            gold, seen = (ranks - ranks.mean(1, keepdims=True) for ranks in (gold, seen))
-            norms = np.sqrt((gold**2).sum(1) * (seen**2).sum(1))
-            rows = (gold * seen).sum(1) / np.where(norms > 0, norms, 1)
-            by_length[len(example.gold)].append(float(rows.mean()))
-    means = [float(np.mean(values)) for values in by_length.values()]
-    return 100 * float(np.mean(means)) if means else 0.0

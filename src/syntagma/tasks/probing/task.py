@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from syntagma.batches import token_budget_batches
+from syntagma.checks import require_several, require_string
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.models.probe_model import ProbeModel
@@ -98,13 +99,28 @@ class Probe(OneOrMany, TextPredictor[ProbeModel]):
         return list(self.model.config.labels["labels"])
 
     def stream(self, texts: Iterable[str]) -> Iterator[Property]:
-        """Lazily probe sentences in batches, in constant memory."""
+        """Lazily probe sentences in batches, in constant memory.
+
+        Args:
+            texts: sentences, tokenised, with spaces between the words.
+
+        Raises:
+            InputError: as for :meth:`vectors`.
+        """
+        require_several(texts, "texts")
         for chunk in chunks(texts, CHUNK):
             yield from self.classify(self.vectors(chunk))
 
     @torch.inference_mode()
     def classify(self, vectors: Sequence[SentenceVector]) -> list[Property]:
-        """Predict the property of each sentence from its vector."""
+        """Predict the property of each sentence from its vector.
+
+        Args:
+            vectors: of sentences, ``[width]`` each, as :meth:`vectors` computes them.
+
+        Returns:
+            A property for each vector, in order, with ``[n_labels]`` probabilities.
+        """
         self.model.eval()
         names = self.labels
         found = []
@@ -122,7 +138,21 @@ class Probe(OneOrMany, TextPredictor[ProbeModel]):
 
     @torch.inference_mode()
     def vectors(self, texts: Sequence[str]) -> list[SentenceVector]:
-        """Compute the vectors of sentences, and move them to the CPU."""
+        """Compute the vectors of sentences, and move them to the CPU.
+
+        Args:
+            texts: sentences, tokenised, with spaces between the words.
+
+        Returns:
+            A vector for each sentence, in order, ``[width]`` each.
+
+        Raises:
+            InputError: ``texts`` is a single string, an item is not a string, or the encoder cannot
+                read sequences of ``head.max_length``.
+        """
+        require_several(texts, "texts")
+        for text in texts:
+            require_string(text, "text")
         self.texts.check_length(self.model.head.max_length)
         self.model.eval()
         found: list[SentenceVector] = []

@@ -1,4 +1,4 @@
-"""Read SQuAD 1.1 and 2.0 files; write and read predictions in the official formats."""
+"""Read SQuAD 1.1 and 2.0 files; write predictions, and read odds, in the official formats."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any, Literal
 from syntagma.errors import BadExampleError, InputError
 from syntagma.files import read_json
 from syntagma.outputs import write_json
+from syntagma.tasks.prediction_files import read_json_by_id
 from syntagma.tasks.spans.answers import SpanPrediction
 
 KINDS = {
@@ -303,44 +304,23 @@ def write_predictions(
     write_json(path, {ex.id: write(answer) for ex, answer in zip(examples, answers, strict=True)})
 
 
-def read_predictions(
-    path: str | Path, examples: Examples, *, strict: bool = True
-) -> dict[str, str]:
-    """Read ``predictions.json``, in the order of the file.
+def read_null_odds(path: str | Path, examples: Examples) -> dict[str, float]:
+    """Read ``null_odds.json``.
 
     Args:
         path: the file.
-        examples: the questions that it should answer.
-        strict: whether its ids must be exactly those of the questions; otherwise unknown ids are
-            dropped, and missing ones stay missing, which the metrics count as wrong.
+        examples: the questions that it answers.
+
+    Returns:
+        The odds by question id, in the order of the questions.
 
     Raises:
-        InputError: the file cannot be read, is not an object of texts, or has the wrong ids.
+        InputError: the file cannot be read, is not an object of finite numbers, or does not answer
+            exactly these questions.
     """
-    values = _read_by_id(path, examples, strict)
-    return {key: _get(values, key, str, str(path)) for key in values}
-
-
-def read_null_odds(
-    path: str | Path, examples: Examples, *, strict: bool = True
-) -> dict[str, float]:
-    """Read ``null_odds.json``; for arguments and errors, see :func:`read_predictions`."""
-    values = _read_by_id(path, examples, strict)
+    ids = [example.id for example in examples]
+    values = dict(zip(ids, read_json_by_id(path, ids), strict=True))
     for key, value in values.items():
         if type(value) not in (int, float) or not abs(value) <= LARGEST:
             raise InputError(f"{path}: expected a finite number as {key!r}, got {_short(value)}")
     return {key: float(value) for key, value in values.items()}
-
-
-def _read_by_id(path: str | Path, examples: Examples, strict: bool) -> dict[str, Any]:
-    values = read_json(path)
-    if not isinstance(values, dict):
-        raise InputError(f"{path}: expected an object with question ids, got {_short(values)}")
-    known = dict.fromkeys(example.id for example in examples)
-    missing = [key for key in known if key not in values]
-    unknown = [key for key in values if key not in known]
-    for ids, problem in ((missing, "missing"), (unknown, "not in the data")):
-        if ids and strict:
-            got = f"{len(ids)} {problem}, for example {ids[0]!r}"
-            raise InputError(f"{path}: expected the data's {len(known)} questions, got {got}")
-    return {key: value for key, value in values.items() if key in known}

@@ -256,7 +256,6 @@ class SpanTask(PredictorTask[SpanExample, SpanPrediction, Reader]):
         texts = {key: require_text_value(path, key, value) for key, value in values}
         if null_odds is None:
             return evaluate_spans(examples, texts)
-        read_json_by_id(null_odds, ids)
         return evaluate_spans(examples, texts, null_odds=read_null_odds(null_odds, examples))
 
     def save(self, folder: Path, *, bits: int | None = None, rank: int = 0) -> None:

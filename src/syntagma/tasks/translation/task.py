@@ -18,7 +18,6 @@ from syntagma.batches import token_budget_batches
 from syntagma.checks import require_several, require_string, require_text
 from syntagma.encoders.default import SCRATCH
 from syntagma.encoders.load import load_tokenizer
-from syntagma.encoders.marian import MarianTokenizer
 from syntagma.encoders.precision import autocast
 from syntagma.errors import InputError
 from syntagma.models.translation_model import (
@@ -38,6 +37,7 @@ from syntagma.tasks.new_model import new_model, training_parses
 from syntagma.tasks.prediction_files import read_one_per_line
 from syntagma.tasks.predictor import OneOrMany, PredictorTask, TextPredictor
 from syntagma.tasks.task import ErrorExample, Features
+from syntagma.tasks.translation.languages import set_languages
 from syntagma.tasks.translation.parallel_text import ParallelExample, read_parallel
 from syntagma.tasks.translation.sample import SAMPLE
 from syntagma.tasks.translation.scores import bleu, sentence_bleu, signature
@@ -133,7 +133,18 @@ class Translator(OneOrMany, TextPredictor[TranslationModel]):
     def items(
         self, sources: Sequence[str], targets: Sequence[str] | None = None
     ) -> list[SourceItem]:
-        """Encode texts; without targets, sources that are too long are truncated."""
+        """Encode texts; without targets, sources that are too long are truncated.
+
+        Args:
+            sources: texts to translate.
+            targets: their translations, to train on; with them nothing is truncated.
+
+        Returns:
+            An item for each source, in order.
+
+        Raises:
+            InputError: the encoder cannot read sequences of ``head.max_length``.
+        """
         self.texts.check_length(self.model.head.max_length)
         encoded = self.texts.encode(sources)
         special = self.texts.builder.n_special(1)
@@ -159,7 +170,15 @@ class Translator(OneOrMany, TextPredictor[TranslationModel]):
         ]
 
     def collate(self, items: Sequence[SourceItem]) -> dict[str, Tensor]:
-        """Build a padded batch, with targets if all items have them."""
+        """Build a padded batch, with targets if all items have them.
+
+        Args:
+            items: encoded sources.
+
+        Returns:
+            The tensors of :meth:`SequenceBuilder.collate`, ``[batch, n_pieces]``; and ``labels``,
+            ``[batch, n_target]``, padded with :data:`IGNORED`.
+        """
         batch = self.texts.builder.collate([(item.part,) for item in items])
         if all(len(item.target) for item in items):
             labels = torch.full((len(items), max(len(item.target) for item in items)), IGNORED)
@@ -364,35 +383,3 @@ def _texts(
     if not all(references):
         raise InputError("an example has no reference; name both files, SOURCE+TARGET")
     return [found.text for found in predictions], references
-
-
-def set_languages(model: TranslationModel, tokenizer: Any) -> None:
-    """Set the languages of a multilingual tokenizer, and the first piece of the target.
-
-    Raises:
-        InputError: the tokenizer does not know a language, or it needs a target language and none
-            is given.
-    """
-    if isinstance(tokenizer, MarianTokenizer):
-        tokenizer.ask_for(model.head.target_language)
-        return
-    for name, attribute in (("source_language", "src_lang"), ("target_language", "tgt_lang")):
-        language = getattr(model.head, name)
-        if not language:
-            continue
-        if tokenizer.convert_tokens_to_ids(language) in (None, tokenizer.unk_token_id):
-            raise InputError(
-                f"head.{name}: the tokenizer has no language code {language!r}; use the code given "
-                f"on the model's page, such as en_XX for mBART"
-            )
-        if hasattr(tokenizer, attribute):
-            setattr(tokenizer, attribute, language)
-    if model.head.target_language:
-        code = tokenizer.convert_tokens_to_ids(model.head.target_language)
-        target = tokenizer(text_target="a")["input_ids"]
-        model.speak(code, last=target[-1] == code)
-    elif hasattr(tokenizer, "tgt_lang"):
-        raise InputError(
-            "head.target_language: this model is multilingual and would use its default language; "
-            "set the code given on the model's page, such as de_DE"
-        )
