@@ -266,6 +266,19 @@ def test_a_trial_with_an_unknown_metric_is_not_trained_again(sweep, monkeypatch)
         run_sweep(replace(sweep, space=read_space(["preset=none,seprem"])), 1)
 
 
+def test_a_metric_that_is_not_finite_fails_its_trial_also_when_it_is_resumed(sweep, monkeypatch):
+    def train(experiment, folder, *, resume):
+        run = RunFolder(Path(folder))
+        run.begin(experiment, resume=resume)
+        write_json(run.path / "metrics.json", {"accuracy": float("nan")})
+        raise KeyboardInterrupt  # Before the trial is in the journal.
+
+    monkeypatch.setattr("syntagma.training.run.train", train)
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(sweep, 1)
+    assert [trial.value for trial in run_sweep(sweep, 1).trials] == [None]
+
+
 @pytest.fixture
 def parsers(tmp_path, tiny_encoder):
     config = tmp_path / "parser.yaml"
