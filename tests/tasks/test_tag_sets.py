@@ -15,6 +15,7 @@ from syntagma.tasks.open_qa.task import OpenQaTask
 from syntagma.tasks.pairs.task import PairTask
 from syntagma.training.run import train
 from tests import builders
+from tests.corpora import make_corpus, pretraining
 
 STTS = {"DET": "ART", "NOUN": "NN", "VERB": "VVFIN", "PUNCT": "$."}
 PENN = {"DET": "DT", "NOUN": "NN", "VERB": "VBD", "PUNCT": "."}
@@ -77,6 +78,20 @@ def test_a_reader_of_several_paragraphs_chooses_too(tmp_path, tiny_encoder):
     texts = list(OpenQaTask.texts(OpenQaTask.read(path)))
     foreign = treebank(tmp_path / "stts.conllu", texts, STTS)
     assert run(tmp_path / "run", path, foreign, tiny_encoder, task="open_qa") == "upos"
+
+
+def test_vectors_of_penn_tags_from_pretraining_stay_those_of_penn_tags(
+    tmp_path, data, tiny_encoder
+):
+    pytest.importorskip("pyarrow")
+    corpus = make_corpus(tmp_path, copies=1)
+    guides = {"coattention": False}
+    task, _ = builders.new_task(pretraining(corpus, tiny_encoder, preset="poi-net", guides=guides))
+    (tmp_path / "pretrained").mkdir()
+    task.save(tmp_path / "pretrained")
+    path, texts = data
+    foreign = treebank(tmp_path / "stts.conllu", texts, STTS)
+    assert run(tmp_path / "run", path, foreign, str(tmp_path / "pretrained")) == "penn"
 
 
 def test_a_given_tag_set_is_kept(tmp_path, data, tiny_encoder):
