@@ -179,6 +179,11 @@ def test_a_run_shows_settings_and_metrics(tmp_path):
     assert many.tags.count("tr") < 40
     assert "30 more" in many.text
     (path / "metrics.json").unlink()
+    guides = {"pos_embedding": False}
+    other = written_run(tmp_path / "without", [1.0], preset="poi-net", guides=guides)
+    shown = safe(RunFolder(other)._repr_html_()).text
+    assert "coattention" in shown
+    assert "pos_embedding" not in shown
     assert "begun" in safe(RunFolder(path)._repr_html_()).text
     assert "not started" in safe(RunFolder(tmp_path / "new")._repr_html_()).text
 

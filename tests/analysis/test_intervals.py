@@ -50,6 +50,8 @@ def test_an_interval_over_seeds_may_be_undefined():
     assert paired_seeds([0.1 + 0.2, 0.3]) is None
     assert unpaired_seeds([60.0], THEIRS) is None
     assert unpaired_seeds([60.0, 60.0], [59.0, 59.0]) is None
+    assert unpaired_seeds([0.1 + 0.2, 0.3], [1, 1]) is None
+    assert unpaired_seeds([60.0, 60.0], THEIRS[:2]) is not None
     same = paired_seeds([0.0, 0.0, 0.0])
     assert (same.low, same.high, same.p_value, same.detectable) == (0, 0, 1, None)
 

@@ -65,6 +65,13 @@ def test_scores_equal_those_of_evaluate(trained, runs):
     assert sizes == [8, 8]
 
 
+def test_runs_may_lie_in_a_folder_named_scored(trained, runs, tmp_path):
+    moved = [shutil.copytree(run, tmp_path / "scored" / run.name) for run in runs]
+    assert compare_runs(moved).systems[0].runs == (str(moved[0]), str(moved[1]))
+    scored = score_runs(moved, [str(trained / "test.jsonl")])
+    assert compare_runs(scored).systems[0].runs == (str(moved[0]), str(moved[1]))
+
+
 def test_no_run_is_scored_twice(trained, runs, tmp_path, monkeypatch):
     test = trained / "test.jsonl"
     first = score_runs(runs, [test])

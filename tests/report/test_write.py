@@ -325,3 +325,11 @@ def test_pretraining_curves_show_each_objective_with_chance(drawn_plots, tmp_pat
     # No run has these metrics.
     assert "distances" not in curves
     assert "log_likelihood" not in curves
+
+
+def test_the_curve_is_that_of_the_metric_that_chose_the_model(drawn_plots, tmp_path):
+    folder = written_run(tmp_path / "run", [1.0], head={"objective": "answerability"})
+    row = {"step": 10, "eval_exact": 30.0, "eval_accuracy": 40.0}
+    (folder / "metrics.jsonl").write_text(json.dumps(row) + "\n")
+    training_section(read_systems([folder]), tmp_path)
+    assert "dev accuracy" in (tmp_path / "curves.svg").read_text()

@@ -6,17 +6,20 @@ import io
 import json
 import os
 import tarfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
 pytest.importorskip("scipy")
 
+from syntagma import evaluation
 from syntagma.errors import InputError
 from syntagma.reproduce.differs import differences
-from syntagma.reproduce.entries import Column
+from syntagma.reproduce.entries import Column, Row
 from syntagma.reproduce.runs import Setting, make_run
-from syntagma.reproduce.scores import part_scored
+from syntagma.reproduce.scores import part_scored, score_of
 from syntagma.reproduce.work import plan_entry, plan_lines, reproduce
 from tests.builders import pairs
 from tests.messages import naming, says
@@ -74,6 +77,36 @@ def test_differences_stated_before_training_are_those_of_the_result(setting, lim
     assert tuple(expected.split("\n- ")) == before
     assert not settings.out.exists()
     assert reproduce(plan).differs == before
+
+
+class SlowTask:
+    """Scores by counting examples, and takes its time."""
+
+    def evaluate(self, examples):
+        time.sleep(0.3)
+        return {"accuracy": float(len(examples))}
+
+
+def test_processes_that_score_a_run_keep_each_others_scores(setting, tmp_path, monkeypatch):
+    data = tmp_path / "data"
+    (data / "snli").mkdir(parents=True)
+    for part in ("train", "dev", "test"):
+        pairs(data / f"snli/snli_1.0_{part}.jsonl", copies=1)
+    test = data / "snli/snli_1.0_test.jsonl"
+    n_examples = len(test.read_text().splitlines())
+    test.write_text(test.read_text() + "{}\n")
+    overrides = "data.skip_bad=true", "data.dev_limit=null", "head.max_length=64"
+    run = make_run("nli", "plain", replace(setting(*overrides, parser="linear"), data=data))
+    run.folder.mkdir(parents=True)
+    opened = []
+    monkeypatch.setattr(evaluation, "open_model", lambda *a, **k: opened.append(a) or SlowTask())
+    rows = [Row("", parser=f"noisy:{share}") for share in (0.2, 0.4)]
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda row: score_of([run], row, TEST), rows))
+    assert found == [(n_examples, None)] * 2, "the bad line is skipped"
+    assert [score_of([run], row, TEST) for row in rows] == found
+    assert len(opened) == 2
+    assert len(json.loads((run.folder / "evaluations.json").read_text())) == 2
 
 
 def test_missing_data_are_reported_before_training(setting):

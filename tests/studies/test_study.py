@@ -21,7 +21,7 @@ from syntagma.studies.result import write_plot
 from syntagma.studies.settings import choose_studies, read_studies
 from syntagma.studies.work import StudyRuns, compare_study, run_study
 from tests.builders import pairs
-from tests.messages import says
+from tests.messages import naming, says
 from tests.written_runs import written_run
 
 STUDY = """
@@ -98,6 +98,52 @@ def test_a_study_continues_and_compares_what_is_finished(study_file, tmp_path):
     after = {path: path.stat().st_mtime_ns for path in out.glob("first/*/metrics.json")}
     assert len(after) == len(before) + len(study.systems)
     assert all(after[path] == time for path, time in before.items())
+
+
+@pytest.mark.parametrize(
+    ("task", "head", "scores", "metric"),
+    [
+        ("spans", {}, ("exact", "f1", "best_f1"), "best_f1"),
+        ("spans", {"objective": "answerability"}, ("accuracy",), "accuracy"),
+        ("typing", {}, ("f1", "best_f1"), "best_f1"),
+        ("typing", {"fit_threshold": False}, ("f1", "best_f1"), "f1"),
+        ("parsing", {"views": "constituents"}, ("xpos", "bracket_f1"), "bracket_f1"),
+        ("parsing", {}, ("las", "bracket_f1", "las_f1_mean"), "las_f1_mean"),
+        ("parsing", {}, ("las", "xpos"), "las"),
+    ],
+)
+def test_values_are_chosen_by_the_metric_of_training(tmp_path, task, head, scores, metric):
+    runs = _written_trials(tmp_path, task, head, "training.learning_rate: [1.0e-3, 1.0e-2]")
+    for first, second, best in ((1.0, 2.0, "0.01"), (2.0, 1.0, "0.001")):
+        # The other metrics would choose the other value.
+        for job, value in zip(runs.trials(), (first, second), strict=True):
+            values = dict.fromkeys(scores, -value) | {metric: value}
+            (job.folder / METRICS).write_text(json.dumps(values))
+        chosen = runs.chosen("plain")
+        assert (chosen.metric, chosen.settings) == (metric, (f"training.learning_rate={best}",))
+
+
+def test_values_need_a_metric_that_all_trials_have(tmp_path):
+    runs = _written_trials(tmp_path, "spans", {}, "head.objective: [spans, answerability]")
+    for job, metric in zip(runs.trials(), ("best_f1", "accuracy"), strict=True):
+        (job.folder / METRICS).write_text(json.dumps({metric: 1.0}))
+    with pytest.raises(InputError, match=naming("choose-plain-answerability best_f1 accuracy")):
+        runs.chosen("plain")
+
+
+def _written_trials(folder, task, head, choose):
+    """A study whose trials are finished, with metrics that are to be written."""
+    settings = {"task": task, "data": {"train": ["a"], "dev": ["b"]}, "head": head}
+    (folder / "task.yaml").write_text(yaml.safe_dump(settings))
+    (folder / "studies.yaml").write_text(
+        "first:\n  asks: Why?\n  config: task.yaml\n  choose_on: ['data.dev=[c]']\n  systems:\n"
+        f"    plain: {{choose: {{{choose}}}}}\n    other: {{}}\n  compare: [[plain, other]]\n"
+    )
+    [study] = read_studies(folder / "studies.yaml").values()
+    runs = StudyRuns(study, folder / "runs")
+    for job in runs.trials():
+        written_run(job.folder, [1.0], **to_dict(job.experiment))
+    return runs
 
 
 def _with_seeds(path, seeds, folder):

@@ -13,6 +13,7 @@ from syntagma.errors import InputError
 from syntagma.evaluation import evaluate, open_model, predict
 from syntagma.models.span_model import SpanModel
 from syntagma.packing import pack
+from syntagma.runs.folder import read_sources
 from syntagma.tasks.experiment import DataSettings
 from syntagma.tasks.open_qa.reader import OpenReader
 from syntagma.tasks.open_qa.task import OpenQaTask
@@ -79,6 +80,19 @@ def test_runs_are_compared_and_packed(runs, tmp_path):
     reloaded = open_model(tmp_path / "small")
     assert isinstance(reloaded, OpenQaTask)
     assert reloaded.reader.head == OpenReader.from_pretrained(folder / "plain").head
+
+
+def test_runs_and_results_name_the_parser(runs):
+    folder, data = runs
+    assert read_sources(folder / "seprem")["parser"] == {
+        "name": "linear", "version": "", "digest": "linear:left",
+    }  # fmt: skip
+    assert "parser" not in read_sources(folder / "plain")
+    task = open_model(folder / "seprem")
+    task.predict(OpenQaTask.read(data)[:1])
+    assert task.costs()["parsed_words"] > 0
+    found = evaluate(folder / "seprem", [data], parser="random:3")
+    assert (found["parser"], found["parser_digest"]) == ("random:3", "random2:3")
 
 
 def test_dev_files_have_separate_paragraphs(runs, tiny_encoder, tmp_path):

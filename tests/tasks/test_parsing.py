@@ -69,6 +69,8 @@ def test_a_single_view_is_learned_and_scored(runs, files):
 def test_a_phrase_parser_gets_heads_from_rules(runs, files):
     task = ParsingTask.from_pretrained(runs / "constituents")
     assert task.primary == "bracket_f1"
+    again = experiment("parsing", files[1], str(runs / "constituents"), preset="saved")
+    assert ParsingTask.primaries(again)[0] == task.primary
     for parse in task.predict(task.read(files[1])):
         assert agree(parse.constituents, parse.heads)
 

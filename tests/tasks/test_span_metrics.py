@@ -12,7 +12,6 @@ from syntagma.tasks.spans.answers import Span, SpanPrediction
 from syntagma.tasks.spans.metrics import (
     QuestionScore,
     SpanScore,
-    abstain,
     abstains,
     best_threshold,
     evaluate_spans,
@@ -233,8 +232,6 @@ def test_no_threshold_is_better_than_the_fitted_one(data, metric):
     assert math.isfinite(fitted.threshold)
     assert fitted.value == pytest.approx(best_by_trying(rows, odds, metric))
     assert mean_at(rows, odds, fitted.threshold, metric) == pytest.approx(fitted.value)
-    applied = SpanScore.of(abstain(rows, odds, fitted.threshold)).to_dict()
-    assert applied[metric] == pytest.approx(fitted.value)
 
 
 @given(rows_with_odds, st.sampled_from(["exact", "f1"]))
@@ -364,10 +361,11 @@ def test_model_selection_does_not_depend_on_the_initial_threshold():
 def test_answers_and_their_files_get_the_same_scores(data, threshold):
     examples = [question(number, golds) for number, (_, golds, _) in enumerate(data)]
     answers = [reader_answer(text, odds, threshold) for text, _, odds in data]
-    files = evaluate_spans(
+    keys = [example.id for example in examples]
+    given = evaluate_spans(examples, dict(zip(keys, (each.text for each in answers), strict=True)))
+    best = evaluate_spans(
         examples,
-        {example.id: text for example, (text, _, _) in zip(examples, data, strict=True)},
-        null_odds={example.id: odds for example, (_, _, odds) in zip(examples, data, strict=True)},
-        threshold=threshold,
+        {key: text for key, (text, _, _) in zip(keys, data, strict=True)},
+        null_odds={key: odds for key, (_, _, odds) in zip(keys, data, strict=True)},
     )
-    assert score_answers(examples, answers) == files
+    assert score_answers(examples, answers) == {**best, **given}

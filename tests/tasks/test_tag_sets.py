@@ -11,9 +11,11 @@ from syntagma.evaluation import evaluate
 from syntagma.parse.sources.load import load_source
 from syntagma.syntax.tags import ERR, tag_ids
 from syntagma.syntax.tokenizer import SyntaxTokenizer
+from syntagma.tasks.open_qa.task import OpenQaTask
 from syntagma.tasks.pairs.task import PairTask
 from syntagma.training.run import train
 from tests import builders
+from tests.corpora import make_corpus, pretraining
 
 STTS = {"DET": "ART", "NOUN": "NN", "VERB": "VVFIN", "PUNCT": "$."}
 PENN = {"DET": "DT", "NOUN": "NN", "VERB": "VBD", "PUNCT": "."}
@@ -43,9 +45,9 @@ def data(tmp_path):
     return path, [t for e in PairTask.read(path) for t in (e.first, e.second)]
 
 
-def run(folder, data, parser, encoder, **guides):
+def run(folder, data, parser, encoder, *, task="pairs", **guides):
     settings = builders.experiment(
-        "pairs", data, encoder, preset="poi-net", parser=parser, guides=guides,
+        task, data, encoder, preset="poi-net", parser=parser, guides=guides,
         training={"num_train_epochs": 1},
     )  # fmt: skip
     train(settings, folder)
@@ -69,6 +71,27 @@ def test_training_chooses_the_tag_set_and_the_saved_model_keeps_it(
     tokenizer = SyntaxTokenizer.from_pretrained(str(tmp_path / "foreign"))
     known = {tag_ids([tag], "upos")[0] for tag in ("DET", "NOUN", "VERB")}
     assert known <= set(tokenizer(texts[0])["tag"].flatten().tolist())
+
+
+def test_a_reader_of_several_paragraphs_chooses_too(tmp_path, tiny_encoder):
+    path = builders.open_qa(tmp_path / "train.jsonl", copies=1)
+    texts = list(OpenQaTask.texts(OpenQaTask.read(path)))
+    foreign = treebank(tmp_path / "stts.conllu", texts, STTS)
+    assert run(tmp_path / "run", path, foreign, tiny_encoder, task="open_qa") == "upos"
+
+
+def test_vectors_of_penn_tags_from_pretraining_stay_those_of_penn_tags(
+    tmp_path, data, tiny_encoder
+):
+    pytest.importorskip("pyarrow")
+    corpus = make_corpus(tmp_path, copies=1)
+    guides = {"coattention": False}
+    task, _ = builders.new_task(pretraining(corpus, tiny_encoder, preset="poi-net", guides=guides))
+    (tmp_path / "pretrained").mkdir()
+    task.save(tmp_path / "pretrained")
+    path, texts = data
+    foreign = treebank(tmp_path / "stts.conllu", texts, STTS)
+    assert run(tmp_path / "run", path, foreign, str(tmp_path / "pretrained")) == "penn"
 
 
 def test_a_given_tag_set_is_kept(tmp_path, data, tiny_encoder):

@@ -266,6 +266,47 @@ def test_a_trial_with_an_unknown_metric_is_not_trained_again(sweep, monkeypatch)
         run_sweep(replace(sweep, space=read_space(["preset=none,seprem"])), 1)
 
 
+def test_a_metric_that_is_not_finite_fails_its_trial_also_when_it_is_resumed(sweep, monkeypatch):
+    def train(experiment, folder, *, resume):
+        run = RunFolder(Path(folder))
+        run.begin(experiment, resume=resume)
+        write_json(run.path / "metrics.json", {"accuracy": float("nan")})
+        raise KeyboardInterrupt  # Before the trial is in the journal.
+
+    monkeypatch.setattr("syntagma.training.run.train", train)
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(sweep, 1)
+    assert [trial.value for trial in run_sweep(sweep, 1).trials] == [None]
+
+
+@pytest.fixture
+def parsers(tmp_path, tiny_encoder):
+    config = tmp_path / "parser.yaml"
+    config.write_text(f"task: parsing\nencoder: {tiny_encoder}\ndata: {{train: a, dev: b}}\n")
+    return Sweep(config, tmp_path / "sweep", read_space(["training.learning_rate=1e-4..1e-2"]))
+
+
+def test_trials_are_compared_by_the_metric_of_training(parsers, monkeypatch):
+    scores = {"las": 80.0, "bracket_f1": 90.0, "las_f1_mean": 85.0}
+    monkeypatch.setattr("syntagma.training.run.train", lambda *a, **k: scores)
+    for views, metric in (("both", "las_f1_mean"), ("constituents", "bracket_f1")):
+        changed = replace(
+            parsers, folder=parsers.folder / views, overrides=(f"head.views={views}",)
+        )
+        found = run_sweep(changed, 1)
+        assert (found.metric, found.trials[0].value) == (metric, scores[metric])
+
+
+def test_all_trials_are_compared_by_the_metric_of_the_first(parsers, monkeypatch):
+    """Whether a parser learns phrases, and so is chosen by two scores, depends on the treebank."""
+    scores = {"las": 80.0}
+    monkeypatch.setattr("syntagma.training.run.train", lambda *a, **k: scores)
+    assert run_sweep(parsers, 1).metric == "las"
+    scores |= {"las_f1_mean": 85.0}
+    found = run_sweep(parsers, 2)
+    assert (found.metric, [trial.value for trial in found.trials]) == ("las", [80.0, 80.0])
+
+
 @pytest.mark.parametrize("error", [InputError, DiskError, BusyError])
 def test_a_failed_first_trial_leaves_no_files(sweep, monkeypatch, error):
     def train(experiment, folder, *, resume):

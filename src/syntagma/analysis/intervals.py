@@ -141,6 +141,8 @@ def paired_seeds(differences: Sequence[float]) -> Interval | None:
 def unpaired_seeds(ours: Sequence[float], theirs: Sequence[float]) -> Interval | None:
     """Return the interval of Welch's t-test over the runs of two systems, which are not paired.
 
+    Colas, Sigaud & Oudeyer (2018) recommend it for few seeds.
+
     Args:
         ours: metric of each run, ``[n_runs]``.
         theirs: metric of each run of the baseline, ``[n_runs]``.

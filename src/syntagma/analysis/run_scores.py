@@ -15,7 +15,7 @@ from syntagma.encoders.precision import Precision
 from syntagma.errors import InputError
 from syntagma.files import read_json
 from syntagma.runs.folder import read_experiment
-from syntagma.runs.names import DATA, EXAMPLES, METRICS, SCORED, require_finished
+from syntagma.runs.names import DATA, EXAMPLES, METRICS, RUN, SCORED, require_finished
 from syntagma.tasks import find_task
 from syntagma.tasks.experiment import Experiment, comparable
 
@@ -170,7 +170,9 @@ def _check_signature(run: RunScores, first: RunScores) -> None:
 
 
 def _read(scored: Path) -> RunScores:
-    path = scored.parent.parent if scored.parent.name == SCORED else scored
+    # A run has a file about itself; a folder that `score_runs` wrote into that of a run has none.
+    is_part = scored.parent.name == SCORED and not (scored / RUN).is_file()
+    path = scored.parent.parent if is_part else scored
     require_finished(path)
     experiment = read_experiment(scored, check=scored == path)
     if not (scored / EXAMPLES).is_file():

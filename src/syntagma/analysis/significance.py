@@ -2,7 +2,7 @@
 
 Every test is two-sided and compares two systems on the same examples.  If a system was trained with
 several seeds, the score of an example is its mean over them, so that the examples remain the units
-of the test.  Only in Welch's test are the runs the units.
+of the test.  Tests over runs are in :mod:`syntagma.analysis.intervals`.
 """
 
 from __future__ import annotations
@@ -116,29 +116,6 @@ def permutation_test(ours: Sequence[float], theirs: Sequence[float], *, seed: in
         signs = 1 - 2.0 * random.integers(2, size=(n_draws, n_differing), dtype=np.int8)
         extreme += int((np.abs(signs @ differences) >= observed).sum())
     return (extreme + 1) / (RESAMPLES + 1)
-
-
-def welch_test(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
-    """Compute the p-value of Welch's t-test over runs, which accounts for variation over seeds.
-
-    Colas, Sigaud & Oudeyer (2018) recommend it for few seeds.
-
-    Args:
-        ours: score of each run, ``[n_runs]``.
-        theirs: score of each run of the baseline, ``[n_runs]``.
-
-    Returns:
-        The p-value; ``None`` if it is undefined, because a system has one run or because the scores
-        vary in neither system.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
-    """
-    if min(len(ours), len(theirs)) < 2 or np.ptp(rounded(ours)) == np.ptp(rounded(theirs)) == 0:
-        return None
-    moments = [(np.mean(runs), np.std(runs, ddof=1), len(runs)) for runs in (ours, theirs)]
-    found = stats().ttest_ind_from_stats(*moments[0], *moments[1], equal_var=False)
-    return float(found.pvalue)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -285,9 +285,11 @@ def training_section(systems: Sequence[System], out: Path) -> SectionResult:
 
 def _evaluated(systems: Sequence[System]) -> str:
     """Return the metric whose curve is drawn: the task's primary one if logged, else the tested."""
-    own = getattr(find_task(systems[0].runs[0].task), "primary", "")
-    drawn = any(read_curve(run.path, own) for system in systems for run in system.runs if own)
-    return own if drawn else systems[0].compared.metric
+    runs = [run for system in systems for run in system.runs]
+    for own in find_task(runs[0].task).primaries(runs[0].experiment):
+        if any(read_curve(run.path, own) for run in runs):
+            return own
+    return systems[0].compared.metric
 
 
 def speed_rows(speeds: dict[str, list[Speed]]) -> list[list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean, stdev
@@ -10,10 +11,15 @@ from statistics import mean, stdev
 from syntagma.encoders.reference import find_model
 from syntagma.errors import InputError
 from syntagma.files import read_json
-from syntagma.outputs import write_json
+from syntagma.outputs import hold_folder, write_json
 from syntagma.reproduce.entries import Column, Row
 from syntagma.reproduce.runs import Run
 from syntagma.runs.names import METRICS
+
+log = logging.getLogger(__name__)
+
+EVALUATIONS = "evaluations.json"
+"""Scores of a run with other parses, in its folder."""
 
 ALPHA = "alpha"
 """The name of SEPREM's α, which is read from the weights like a metric."""
@@ -56,26 +62,28 @@ def part_scored(run: Run, column: Column) -> str:
 
 def _has_test(run: Run) -> bool:
     """Whether all test files of a run contain examples."""
-    files = run.files.test
-    return bool(files) and all(_contains_examples(run.experiment.task, file) for file in files)
+    files, experiment = run.files.test, run.experiment
+    return bool(files) and all(
+        _contains_examples(experiment.task, file, experiment.data.skip_bad) for file in files
+    )
 
 
-def _contains_examples(task: str, file: str) -> bool:
+def _contains_examples(task: str, file: str, skip_bad: bool) -> bool:
     """Whether a file has examples: an archive may lack its test part."""
     path, part, _ = file.partition("#")
     # A generated file may not exist yet; it will have all parts.
     if not part or not Path(path).exists():
         return True
-    return _part_has_examples(task, file, Path(path).stat().st_mtime_ns)
+    return _part_has_examples(task, file, skip_bad, Path(path).stat().st_mtime_ns)
 
 
 @functools.cache
-def _part_has_examples(task: str, file: str, modified: int) -> bool:
+def _part_has_examples(task: str, file: str, skip_bad: bool, modified: int) -> bool:
     """Whether a part of a file has examples; ``modified`` makes the cache follow changes."""
     from syntagma.tasks import find_task
 
     try:
-        return bool(find_task(task).read(file))
+        return bool(find_task(task).read(file, skip_bad=skip_bad))
     except InputError:
         return False
 
@@ -115,7 +123,8 @@ def _evaluate(run: Run, files: Sequence[str], parser: str) -> dict[str, float]:
 
     The cache in the run folder is keyed by the content of examples and parses, not by their names.
     The precision is that of the training, because the scores that the run wrote itself, which
-    appear in the same table, were computed in it.
+    appear in the same table, were computed in it.  If another process is scoring the run, it is
+    waited for.
     """
     from syntagma.analysis.systems import read_systems
     from syntagma.encoders.precision import best_device
@@ -124,18 +133,27 @@ def _evaluate(run: Run, files: Sequence[str], parser: str) -> dict[str, float]:
     from syntagma.tasks import find_task
     from syntagma.tasks.examples import fingerprint
 
-    read = find_task(run.experiment.task).read
-    examples = [example for each in files for example in read(each)]
+    skip_bad = run.experiment.data.skip_bad
+    parts = find_task(run.experiment.task).read_parts(files, skip_bad=skip_bad)
+    examples = [example for part in parts.values() for example in part]
     examples = examples or read_systems([run.folder])[0].runs[0].examples()
     precision = run.experiment.training.precision
     key = f"{load_source(parser).fingerprint} {fingerprint(examples)} {precision}"
-    path = run.folder / "evaluations.json"
-    known: dict[str, dict[str, float] | None] = read_json(path) if path.is_file() else {}
-    if not (scores := known.get(key)):
-        task = open_model(run.folder, parser=parser, device=best_device(), precision=precision)
-        scores = task.evaluate(examples)
-        write_json(path, known | {key: scores})
+    path = run.folder / EVALUATIONS
+    if scores := _read_evaluations(path).get(key):
+        return scores
+    with hold_folder(path, when_busy=lambda: log.warning("waiting for %s", path)):
+        known = _read_evaluations(path)
+        if not (scores := known.get(key)):
+            task = open_model(run.folder, parser=parser, device=best_device(), precision=precision)
+            scores = task.evaluate(examples)
+            write_json(path, known | {key: scores})
     return scores
+
+
+def _read_evaluations(path: Path) -> dict[str, dict[str, float] | None]:
+    """Read the scores with other parses that are known so far."""
+    return dict(read_json(path)) if path.is_file() else {}
 
 
 def _alpha(folder: Path) -> float | None:

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -97,8 +98,12 @@ class RunFolder:
         return "done" if (self.path / METRICS).is_file() else "begun"
 
     def result(self) -> dict[str, Any]:
-        """Read the metrics of the best model; the run must be finished."""
-        return dict(read_json(self.path / METRICS))
+        """Read the metrics of the best model; the run must be finished.
+
+        One that is not finite, which is ``null`` in the file, is NaN, as when it was computed.
+        """
+        values = read_json(self.path / METRICS)
+        return {name: math.nan if value is None else value for name, value in values.items()}
 
     @contextmanager
     def claimed(self) -> Iterator[None]:

@@ -29,7 +29,7 @@ def setting_rows(run: RunFolder) -> Rows:
         "task": settings.task,
         "encoder": settings.encoder,
         "preset": settings.preset,
-        "guides": ", ".join(settings.guides),
+        "guides": ", ".join(name for name, of in settings.guides.items() if of is not False),
         "parser": settings.parser,
         "trained on": ", ".join(settings.data.train),
         "seed": str(settings.training.seed),

@@ -21,7 +21,7 @@ from syntagma.studies.result import ChosenValues, StudyResult
 from syntagma.studies.settings import Study
 from syntagma.tasks import find_task
 from syntagma.tasks.comparison.comparisons import check_metric
-from syntagma.tasks.experiment import comparable
+from syntagma.tasks.experiment import Experiment, comparable
 from syntagma.training.job_queue import Job, train_all
 
 TRIAL_SEED = 1
@@ -73,8 +73,9 @@ class StudyRuns:
             return None
         if not trials:
             return like
-        metric = find_task(trials[0].experiment.task).primary
-        scores = [float(RunFolder(job.folder).result()[metric]) for job in trials]
+        found = {job.folder: RunFolder(job.folder).result() for job in trials}
+        metric = _shared_metric(trials[0].experiment, found)
+        scores = [float(values[metric]) for values in found.values()]
         best = scores.index(max(scores))
         tried = tuple(
             (", ".join(settings), score)
@@ -151,6 +152,28 @@ class StudyRuns:
                 folder = self.run_folder(name, seed)
                 waits = "" if found else "  (its values are chosen first)"
                 yield f"{RunFolder(folder).state:<6} {folder}{waits}"
+
+
+def _shared_metric(experiment: Experiment, found: Mapping[Path, Mapping[str, Any]]) -> str:
+    """Return the metric by which training chooses models, of those that all trials have.
+
+    Args:
+        experiment: the settings of the first trial.
+        found: the metrics of each trial, by its folder.
+
+    Raises:
+        InputError: the trials have no such metric in common.
+    """
+    wanted = find_task(experiment.task).primaries(experiment)
+    for metric in wanted:
+        if all(metric in values for values in found.values()):
+            return metric
+    folder = next(path for path, values in found.items() if wanted[-1] not in values)
+    raise InputError(
+        f"{folder}: expected the metric {' or '.join(wanted)}, by which the values of the other "
+        f"trials are chosen, got {', '.join(found[folder])}; choose between settings with the same "
+        f"metric, or write the value in the file of the study, in place of `choose`"
+    )
 
 
 def _value(settings: Any, key: str) -> Any:

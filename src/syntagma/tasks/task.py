@@ -95,7 +95,8 @@ class Task(ABC, Generic[Example, Prediction]):
     Attributes:
         name: as written in experiments and model folders.
         model_class: of its model, whose ``head_class`` are the settings under ``head:``.
-        primary: the metric by which models are chosen; greater is better.
+        primary: the metric by which models are chosen; greater is better. That of a model may
+            depend on its settings, see :meth:`primaries`.
         predictions_file: name of the file of predictions in a run folder.
         breakdowns: by what :meth:`breakdown` can split the score.
         comparisons: the metrics by which runs are compared, that of the paper first; none where
@@ -158,6 +159,11 @@ class Task(ABC, Generic[Example, Prediction]):
         """
 
     @classmethod
+    def primaries(cls, experiment: Experiment) -> tuple[str, ...]:
+        """What :attr:`primary` of its model may be: the first of these metrics that scores have."""
+        return (cls.primary,)
+
+    @classmethod
     @abstractmethod
     def read(cls, path: str | Path, *, skip_bad: bool = False) -> list[Example]:
         """Examples from a file in one of the task's official formats."""
@@ -195,12 +201,7 @@ class Task(ABC, Generic[Example, Prediction]):
 
     @classmethod
     def row_id(cls, example: Example, number: int) -> str:
-        """The id of an example in :meth:`score_examples`.
-
-        Args:
-            example: that was scored.
-            number: its place among all examples that were scored.
-        """
+        """The id in :meth:`score_examples` of an example, by its place among all scored ones."""
         return str(getattr(example, "id", number))
 
     @classmethod
@@ -212,12 +213,7 @@ class Task(ABC, Generic[Example, Prediction]):
     def labelled(
         cls, examples: Sequence[Example], predictions: Sequence[Prediction]
     ) -> list[tuple[Example, Prediction]]:
-        """(example, prediction) pairs that have a gold label.
-
-        Args:
-            examples: labelled or not.
-            predictions: for them, in the same order.
-        """
+        """(example, prediction) pairs that have a gold label, of lists in the same order."""
         pairs = zip(examples, predictions, strict=True)
         return [(example, answer) for example, answer in pairs if cls.is_labelled(example)]
 

@@ -11,7 +11,7 @@ import json
 import logging
 import math
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
@@ -32,6 +32,8 @@ from syntagma.training.requirements import require_accelerate
 from syntagma.training.search_space import Dimension
 
 SETTINGS, JOURNAL = "sweep.yaml", "trials.journal"
+METRIC = "metric"
+"""Entry of the journal: the metric of the trials, where the settings leave it open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Sweep:
         space: the settings to search.
         overrides: ``key=value`` settings of every trial.
         seeds: number of runs per trial.
-        metric: metric to maximise; defaults to the task's primary one.
+        metric: metric to maximise; by default that by which training chooses the best model.
         seed: random seed of the proposals.
     """
 
@@ -159,19 +161,22 @@ def run_sweep(
     if n_trials < 1:
         raise InputError(f"--trials must be at least 1, got {n_trials}")
     base = load_experiment(sweep.config, list(sweep.overrides))
-    metric = sweep.metric or find_task(base.task).primary
+    metrics = (sweep.metric,) if sweep.metric else find_task(base.task).primaries(base)
     _check_space(sweep)
     before = {*sweep.folder.glob("*")}
-    _begin(sweep, base, metric)
+    _begin(sweep, base, " or ".join(metrics))
     journal = optuna.storages.journal.JournalFileBackend(str(sweep.folder / JOURNAL))
     storage = optuna.storages.JournalStorage(journal)
     study = optuna.create_study(
         storage=storage, study_name="sweep", direction="maximize", load_if_exists=True
     )
+    # All trials are compared by one metric: the first of these that the first of them has.
+    if METRIC in study.user_attrs:
+        metrics = (study.user_attrs[METRIC],)
     while len(_finished(study, sweep)) < n_trials:
         number, values = _next(study, sweep)
         try:
-            value = _try(sweep, number, values, metric)
+            metric, value = _try(sweep, number, values, metrics)
         except BusyError:
             raise
         except InputError as error:
@@ -188,6 +193,9 @@ def run_sweep(
             say(f"trial {number} failed: {error}")
             value = math.nan
         if math.isfinite(value):
+            if metrics != (metric,):
+                metrics = (metric,)
+                study.set_user_attr(METRIC, metric)
             study.tell(number, value)
             say(f"trial {number}: {metric} {value:.2f}")
         else:
@@ -197,7 +205,7 @@ def run_sweep(
         for trial in _finished(study, sweep)
     ]
     order = sorted(trials, key=lambda t: -math.inf if t.value is None else t.value, reverse=True)
-    return SweepResult(metric, tuple(order))
+    return SweepResult(metrics[0], tuple(order))
 
 
 def _optuna() -> Any:
@@ -312,8 +320,10 @@ def _folders(sweep: Sweep, number: int) -> tuple[str, ...]:
     return tuple(f"{name}-{seed}" for seed in range(1, sweep.seeds + 1))
 
 
-def _try(sweep: Sweep, number: int, values: Mapping[str, Any], metric: str) -> float:
-    """Train the runs of a trial and return the mean of the metric.
+def _try(
+    sweep: Sweep, number: int, values: Mapping[str, Any], metrics: Sequence[str]
+) -> tuple[str, float]:
+    """Train the runs of a trial and return the first of the metrics that they have, and its mean.
 
     Raises:
         InputError: the settings are rejected or differ from those of an existing run, or the runs
@@ -330,10 +340,12 @@ def _try(sweep: Sweep, number: int, values: Mapping[str, Any], metric: str) -> f
         else:
             scores = train(experiment, folder, resume=True)
         numbers = {name: value for name, value in scores.items() if not isinstance(value, str)}
-        if metric not in numbers:
+        metrics = [name for name in metrics if name in numbers][:1] or metrics
+        if metrics[0] not in numbers:
+            wanted = " or ".join(map(repr, metrics))
             raise InputError(
-                f"{folder}: expected the metric {metric!r}, got {', '.join(numbers)}; give one of "
+                f"{folder}: expected the metric {wanted}, got {', '.join(numbers)}; give one of "
                 f"these as --metric (the finished run will be used)"
             )
-        found.append(numbers[metric])
-    return mean(found)
+        found.append(numbers[metrics[0]])
+    return metrics[0], mean(found)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from torch import Tensor
 
 from syntagma.encoders.precision import Precision
 from syntagma.encoders.reference import ModelName
@@ -30,14 +29,14 @@ from syntagma.tasks.open_qa.outcomes import OpenAnswer, give_open_answer
 from syntagma.tasks.open_qa.reader import OpenReader, ParagraphReader, distinct_paragraphs
 from syntagma.tasks.open_qa.sample import SAMPLE
 from syntagma.tasks.prediction_files import read_json_by_id, require_text_value
+from syntagma.tasks.predictor import PredictorTask
 from syntagma.tasks.spans.answers import Mode
 from syntagma.tasks.spans.metrics import QuestionScore, Tally, exact_of, f1_of
 from syntagma.tasks.spans.reader import verifier_of
 from syntagma.tasks.spans.squad import SpanExample
 from syntagma.tasks.spans.task import EXACT, F1, SpanTask
 from syntagma.tasks.spans.user_scores import user_scores
-from syntagma.tasks.spans.windows import SpanWindow
-from syntagma.tasks.task import ErrorExample, Features, Task
+from syntagma.tasks.task import ErrorExample, Features
 
 log = logging.getLogger(__name__)
 
@@ -48,8 +47,11 @@ NO_PARAGRAPHS = "without paragraphs"
 NO_POSITIVE = "whose paragraphs do not contain an answer"
 
 
-class OpenQaTask(Task[OpenExample, OpenPrediction]):
+class OpenQaTask(PredictorTask[OpenExample, OpenPrediction, ParagraphReader]):
     """Answers questions from several paragraphs; trained by distant supervision.
+
+    Its predictor reads single paragraphs. What users load is an :class:`OpenReader` around it, so
+    there is no ``predictor_class``.
 
     Args:
         reader: the reader to train or use.
@@ -69,18 +71,11 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
     sample = SAMPLE
 
     def __init__(self, reader: OpenReader, *, seed: int = TrainingSettings.seed) -> None:
+        super().__init__(reader.reader)
         self.reader = reader
-        self.tokenizer = reader.reader.tokenizer
         self.seed = seed
         # Training is on single paragraphs, as for SQuAD 2.0; negatives are impossible questions.
         self.spans = SpanTask(reader.reader)
-
-    @property
-    def model(self) -> OpenModel:  # type: ignore[override]
-        """The scorer."""
-        model = self.reader.reader.model
-        assert isinstance(model, OpenModel)
-        return model
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[OpenExample]) -> Self:
@@ -201,10 +196,6 @@ class OpenQaTask(Task[OpenExample, OpenPrediction]):
                 for index in _draw(len(negatives), head.train_negatives, random)
             ),
         ]
-
-    def collate(self, items: Sequence[SpanWindow]) -> dict[str, Tensor]:
-        """Build a padded batch with gold positions."""
-        return self.spans.collate(items)
 
     def predict(self, examples: Sequence[OpenExample]) -> list[OpenPrediction]:
         """Answer the questions from their first ``head.paragraphs`` paragraphs; never abstain."""

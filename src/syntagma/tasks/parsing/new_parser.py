@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from syntagma.encoders.config import SyntagmaConfig
+from syntagma.encoders.config import SyntagmaConfig, read_config
 from syntagma.encoders.dropout_settings import set_dropout
 from syntagma.encoders.load import load_tokenizer
 from syntagma.errors import InputError
@@ -15,7 +15,7 @@ from syntagma.parse.head import ParserHead
 from syntagma.parse.languages import LABEL, RESCORED, Languages
 from syntagma.parse.parser import JointParser
 from syntagma.parse.scorer import ParserModel
-from syntagma.tasks.experiment import Experiment
+from syntagma.tasks.experiment import SAVED, Experiment
 from syntagma.tasks.parsing.labels import collect_labels, extend_labels, untagged_languages
 from syntagma.tasks.parsing.segmentation.by_language import (
     by_language,
@@ -96,6 +96,21 @@ def _rescored(
 def has_spaced_words(examples: Sequence[TreeExample]) -> bool:
     """Whether a treebank has words with spaces inside."""
     return any(len(form.split()) > 1 for each in examples for form in each.gold.sentence.forms)
+
+
+def head_of(experiment: Experiment) -> ParserHead:
+    """Return the settings that a parser is trained with: those of the saved one, if there is one.
+
+    Args:
+        experiment: the settings.
+
+    Raises:
+        InputError: there is no such saved parser.
+    """
+    head: ParserHead = experiment.head
+    if experiment.preset == SAVED:
+        head = read_config(experiment.encoder_ref, task="parsing").read_head(ParserHead)
+    return head
 
 
 def full_decoding(model: ParserModel) -> DecodingMode:

@@ -40,7 +40,7 @@ from syntagma.tasks.comparison.metric_sums import ARCS, BRACKETS, HEADS
 from syntagma.tasks.experiment import SAVED, Experiment
 from syntagma.tasks.parsing.conll_measures import predicted_rows, raw_file_scores, raw_scores
 from syntagma.tasks.parsing.labels import WordCodes, untagged_languages
-from syntagma.tasks.parsing.new_parser import continue_parser, full_decoding, new_parser
+from syntagma.tasks.parsing.new_parser import continue_parser, full_decoding, head_of, new_parser
 from syntagma.tasks.parsing.sample import SAMPLE
 from syntagma.tasks.parsing.segmentation.by_language import (
     by_language,
@@ -119,6 +119,11 @@ class ParsingTask(Task[TreeExample, Parse]):
     def model(self) -> ParserModel:  # type: ignore[override]
         """The scorer."""
         return self.parser.model
+
+    @classmethod
+    def primaries(cls, experiment: Experiment) -> tuple[str, ...]:
+        """That of its views; LAS where the treebank has no phrases, which only scores show."""
+        return tuple(dict.fromkeys((PRIMARY[head_of(experiment).views], cls.primary)))
 
     def parser_used(self, name: AnyParser = "") -> dict[str, str] | None:
         """The parser itself, once it is saved."""

@@ -185,6 +185,7 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
         head = replace(experiment.head, mask_token_id=tokenizer.mask_token_id or 0)
         model = new_model(PretrainingModel, experiment.changed(head=head))
         _check_guides(model)
+        _record_tag_set(model)
         task = cls(model, tokenizer, precision=experiment.training.precision)
         task.text_encoder.check_length(model.head.max_length)
         if model.head.heads and not len(task.builder.prefix(1)):
@@ -326,6 +327,13 @@ class PretrainingTask(Task[TrainingCorpus, Sums]):
             for example, sums in zip(examples, predictions, strict=True)
         }
         write_json(path, values)
+
+
+def _record_tag_set(model: PretrainingModel) -> None:
+    """Record that guides which leave the tag set to training have learned that of Penn."""
+    for name, settings in model.config.guides.items():
+        if getattr(settings, "tags", "") == "auto":
+            model.config.guides[name] = replace(settings, tags="penn")
 
 
 def _check_guides(model: PretrainingModel) -> None:

@@ -13,7 +13,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from syntagma.errors import InputError
@@ -220,18 +220,6 @@ def abstains(null_odds: float, threshold: float) -> bool:
     return null_odds > threshold
 
 
-def abstain(
-    rows: Sequence[QuestionScore], null_odds: Sequence[float], threshold: float
-) -> list[QuestionScore]:
-    """Score the questions anew, with no answer wherever the odds exceed the threshold."""
-    return [
-        replace(row, exact=int(not row.has_answers), f1=float(not row.has_answers), answered=False)
-        if abstains(odds, threshold) and not row.missing
-        else row
-        for row, odds in zip(rows, null_odds, strict=True)
-    ]
-
-
 def official_best(
     rows: Sequence[QuestionScore], null_odds: Sequence[float], *, metric: Metric = "f1"
 ) -> FittedThreshold:
@@ -302,7 +290,6 @@ def evaluate_spans(
     predictions: Mapping[str, str],
     *,
     null_odds: Mapping[str, float] | None = None,
-    threshold: float = math.inf,
 ) -> dict[str, float]:
     """Compute the official metrics of a file of predictions, under the official names.
 
@@ -312,15 +299,14 @@ def evaluate_spans(
         null_odds: score of no answer minus that of the best span by question id; if given, the
             ``best_`` metrics are added.  These are meaningful only if ``predictions`` has the best
             span of every question, even where the reader abstains.
-        threshold: abstain if ``null_odds`` exceeds it; the official script's default of 1 is for
-            probabilities.
 
     Raises:
         InputError: a question is unlabelled, or a prediction has no odds.
     """
     rows = judge(examples, [predictions.get(example.id) for example in examples])
+    metrics = SpanScore.of(rows).to_dict()
     if null_odds is None:
-        return SpanScore.of(rows).to_dict()
+        return metrics
     for example, row in zip(examples, rows, strict=True):
         if not row.missing and example.id not in null_odds:
             raise InputError(
@@ -328,7 +314,6 @@ def evaluate_spans(
                 f"files from the same predictions"
             )
     odds = [null_odds.get(example.id, 0.0) for example in examples]
-    metrics = SpanScore.of(abstain(rows, odds, threshold)).to_dict()
     # The official script sweeps equal odds in the order of the odds file, not of the data.
     rank = {key: number for number, key in enumerate(null_odds)}
     order = sorted(range(len(rows)), key=lambda i: rank.get(examples[i].id, 0))

@@ -76,8 +76,12 @@ class SpanTask(PredictorTask[SpanExample, SpanPrediction, Reader]):
 
     def __init__(self, predictor: Reader) -> None:
         super().__init__(predictor)
-        if predictor.model.head.objective == "answerability":
-            self.primary = "accuracy"
+        self.primary = _primary(predictor.model.head)
+
+    @classmethod
+    def primaries(cls, experiment: Experiment) -> tuple[str, ...]:
+        """The accuracy of a verifier, the best F1 of a reader."""
+        return (_primary(experiment.head),)
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[SpanExample]) -> Self:
@@ -268,6 +272,11 @@ class SpanTask(PredictorTask[SpanExample, SpanPrediction, Reader]):
             subfolder = folder / VERIFIER
             subfolder.mkdir(exist_ok=True)
             type(self)(self.predictor.verifier).save(subfolder, bits=bits, rank=rank)
+
+
+def _primary(head: SpanHead) -> str:
+    """Return the metric by which models with these settings are chosen."""
+    return "accuracy" if head.objective == "answerability" else SpanTask.primary
 
 
 def _answers(

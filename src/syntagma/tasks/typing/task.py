@@ -11,7 +11,7 @@ from torch import Tensor
 
 from syntagma.checks import require_number
 from syntagma.errors import InputError
-from syntagma.models.mention_model import TypingModel
+from syntagma.models.mention_model import TypingHead, TypingModel
 from syntagma.outputs import write_json
 from syntagma.reprs import brief
 from syntagma.tasks import BREAKDOWNS
@@ -128,6 +128,11 @@ F1 = ComparedMetric(
 )
 
 
+def _primary(head: TypingHead) -> str:
+    """Return the metric by which models with these settings are chosen."""
+    return "best_f1" if head.fit_threshold else TypingTask.primary
+
+
 class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
     """Predicts any number of types per mention, out of those in the training data."""
 
@@ -149,8 +154,12 @@ class TypingTask(PredictorTask[TypingExample, Types, EntityTyper]):
     def __init__(self, predictor: EntityTyper) -> None:
         super().__init__(predictor)
         self.unknown = UnknownLabels(predictor.labels)
-        if predictor.model.head.fit_threshold:
-            self.primary = "best_f1"
+        self.primary = _primary(predictor.model.head)
+
+    @classmethod
+    def primaries(cls, experiment: Experiment) -> tuple[str, ...]:
+        """The F1 at the best threshold where one is fitted."""
+        return (_primary(experiment.head),)
 
     @classmethod
     def new(cls, experiment: Experiment, examples: Sequence[TypingExample]) -> Self:
