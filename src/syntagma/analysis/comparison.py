@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -19,6 +19,26 @@ OVER = (SEEDS, EXAMPLES, BOTH)
 
 SEEDS_TESTS = {"paired t": "paired t-test", "welch": "Welch's t-test"}
 """The tests over seeds, in words."""
+
+ON_BOTH = "both: other seeds and other examples"
+"""The explanation of intervals over both."""
+
+
+def interval_notes(tests: Iterable[str], bootstrap: str, *, both: bool = False) -> Iterator[str]:
+    """Yield the explanations of a table of intervals, a line for each kind that it has.
+
+    Args:
+        tests: the tests over seeds, keys of :data:`SEEDS_TESTS`; empty ones do not count.
+        bootstrap: :attr:`Comparison.bootstrap`; empty without intervals over examples.
+        both: whether there are intervals over both.
+    """
+    if known := sorted({*tests} - {""}):
+        named = " or ".join(SEEDS_TESTS[test] for test in known)
+        yield f"seeds: {named}, for these examples"
+    if bootstrap:
+        yield f"examples: {bootstrap}, for these runs"
+    if both:
+        yield ON_BOTH
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -80,6 +100,23 @@ class ComparedSystem:
         """The test over seeds: ``paired t``, ``welch``, or empty if there is none."""
         return ("paired t" if self.paired else "welch") if "seeds" in self.intervals else ""
 
+    def interval_cells(self, over: str) -> list[str]:
+        """Return the cells of an interval: its ends, p, p (Holm), and what it would have shown.
+
+        Args:
+            over: what the interval is over; the cells are dashes if it is undefined.
+        """
+        interval = self.intervals.get(over)
+        if interval is None:
+            return ["–"] * 4
+        found = interval.detectable
+        return [
+            f"{signed(interval.low)} … {signed(interval.high)}",
+            show_p(interval.p_value),
+            show_p(self.corrected.get(over)),
+            "–" if found is None else f"{found:.2f}",
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; those of an interval are in keys such as ``seeds_low``."""
         values = asdict(self)
@@ -140,6 +177,11 @@ class Comparison:
         """The systems that are compared with the baseline."""
         return self.systems[1:]
 
+    @property
+    def bootstrap(self) -> str:
+        """What the intervals over examples are computed by."""
+        return f"bootstrap over {self.clusters}, {self.n_resamples:,} resamples"
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         values = {key: getattr(self, key) for key in self.__slots__ if key != "systems"}
@@ -186,16 +228,10 @@ class Comparison:
         rows = [["", *head, "detectable"]]
         for system in self.others:
             for place, over in enumerate(OVER if several else ("examples",)):
-                interval = system.intervals.get(over)
-                row = ["" if place else system.name, over, signed(system.difference)]
-                if interval is None:
-                    rows.append(row + ["–"] * (len(rows[0]) - len(row)))
-                    continue
-                row += [f"{signed(interval.low)} … {signed(interval.high)}"]
-                row += [show_p(interval.p_value)]
-                row += [show_p(system.corrected.get(over))] if corrected else []
-                found = interval.detectable
-                rows.append([*row, "–" if found is None else f"{found:.2f}"])
+                start = ["" if place else system.name, over, signed(system.difference)]
+                ends, p_value, p_holm, detectable = system.interval_cells(over)
+                shown = [ends, p_value, *([p_holm] if corrected else []), detectable]
+                rows.append([*start, *shown])
         return rows if self.others else []
 
     def lines(self) -> Iterator[str]:
@@ -211,17 +247,10 @@ class Comparison:
         for (paired, reason), names in reasons.items():
             kind = "paired by seed," if paired else "not paired, since"
             yield f"{', '.join(names)}: {kind} {reason}"
-        several = any(system.seeds_test for system in self.others)
-        if several:
-            tests = {system.seeds_test for system in self.others} - {""}
-            named = " or ".join(SEEDS_TESTS[test] for test in sorted(tests))
-            yield f"seeds: {named}, for these examples"
-        yield (
-            f"examples: bootstrap over {self.clusters}, {self.n_resamples:,} resamples, for these "
-            f"runs"
-        )
-        if several:
-            yield "both: other seeds and other examples; needs three shared seeds, or runs of each"
+        tests = {system.seeds_test for system in self.others}
+        yield from interval_notes(tests, self.bootstrap)
+        if any(tests):
+            yield f"{ON_BOTH}; needs three shared seeds, or runs of each"
         yield "detectable: the smallest difference that is found with 80 % power at 5 %"
         yield from self.notes
         if len(self.others) > 1:

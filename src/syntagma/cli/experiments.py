@@ -209,7 +209,7 @@ def sweep(
         typer.Option("--set", help="Change a setting of all trials, KEY=VALUE; repeatable."),
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="Metric to maximise. Default: the main metric of the task.")
+        str, typer.Option(help="Metric to maximise. Default: that by which training chooses.")
     ] = "",
     json_file: JsonFile = None,
     imports: Imports = None,

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from syntagma.analysis.compare import compare_named, correct
 from syntagma.analysis.comparison import (
     BOTH,
+    EXAMPLES,
     OVER,
-    SEEDS_TESTS,
     ComparedSystem,
     Comparison,
+    interval_notes,
     show_p,
 )
 from syntagma.drawing.tables import signed
@@ -141,15 +142,8 @@ def _table(differences: Sequence[_Difference]) -> ResultTable:
 def _tested(system: ComparedSystem) -> Iterator[tuple[str, ...]]:
     """Yield the cells of each interval; of runs that are not paired, also the papers' test."""
     for over in OVER:
-        if interval := system.intervals.get(over):
-            found = interval.detectable
-            yield (
-                over,
-                f"{signed(interval.low)} … {signed(interval.high)}",
-                show_p(interval.p_value),
-                show_p(system.corrected.get(over)),
-                "–" if found is None else f"{found:.2f}",
-            )
+        if over in system.intervals:
+            yield over, *system.interval_cells(over)
     if not system.paired:
         yield "the papers' test", "", show_p(system.p_value), show_p(system.p_holm), ""
 
@@ -169,14 +163,10 @@ def _explained(differences: Sequence[_Difference]) -> Iterator[str]:
 
 def _lines(difference: _Difference) -> Iterator[str]:
     system, comparison = difference.compared, difference.comparison
-    if system.seeds_test:
-        yield f"seeds: {SEEDS_TESTS[system.seeds_test]}, for these examples"
-    if "examples" in system.intervals:
-        yield (
-            f"examples: bootstrap over {comparison.clusters}, {comparison.n_resamples:,} "
-            f"resamples, for these runs"
-        )
-    if BOTH in system.intervals:
-        yield "both: other seeds and other examples"
+    yield from interval_notes(
+        [system.seeds_test],
+        comparison.bootstrap if EXAMPLES in system.intervals else "",
+        both=BOTH in system.intervals,
+    )
     if not system.paired:
         yield f"not paired, since {system.pairing}; the papers' test: {comparison.test}"

@@ -10,11 +10,11 @@ from typing import Any
 from syntagma.analysis.compare import correct
 from syntagma.analysis.comparison import (
     BOTH,
+    EXAMPLES,
     OVER,
-    SEEDS_TESTS,
     ComparedSystem,
     Comparison,
-    show_p,
+    interval_notes,
 )
 from syntagma.analysis.interval_plot import draw_comparisons
 from syntagma.drawing.tables import aligned, signed, spread
@@ -116,9 +116,6 @@ class StudyResult:
             for (system, control, comparison), other in zip(compared, corrected, strict=True)
         ]
         first = compared[0][2] if compared else None
-        described = (
-            f"bootstrap over {first.clusters}, {first.n_resamples:,} resamples" if first else ""
-        )
         return cls(
             study.name,
             study.asks,
@@ -128,7 +125,7 @@ class StudyResult:
             chosen,
             study.seeds,
             len(study.compare),
-            described,
+            first.bootstrap if first else "",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -177,13 +174,11 @@ class StudyResult:
 
     def _notes(self) -> Iterator[str]:
         found = {over for pair in self.pairs for over in pair.compared.intervals}
-        if tests := {pair.compared.seeds_test for pair in self.pairs} - {""}:
-            named = " or ".join(SEEDS_TESTS[test] for test in sorted(tests))
-            yield f"seeds: {named}, for these examples"
-        if "examples" in found:
-            yield f"examples: {self.described}, for these runs"
-        if BOTH in found:
-            yield "both: other seeds and other examples"
+        yield from interval_notes(
+            {pair.compared.seeds_test for pair in self.pairs},
+            self.described if EXAMPLES in found else "",
+            both=BOTH in found,
+        )
         for pair in self.pairs:
             if not pair.compared.paired:
                 yield f"{pair.name}: not paired, since {pair.compared.pairing}"
@@ -221,13 +216,4 @@ def _rows(pair: StudyPair) -> Iterator[list[str]]:
     if not of.intervals:
         yield [*head, "–", "–", "–", "–", "–"]
     for place, over in enumerate(over for over in OVER if over in of.intervals):
-        interval = of.intervals[over]
-        detectable = "–" if interval.detectable is None else f"{interval.detectable:.2f}"
-        yield [
-            *(head if place == 0 else ["", "", ""]),
-            over,
-            f"{signed(interval.low)} … {signed(interval.high)}",
-            show_p(interval.p_value),
-            show_p(of.corrected.get(over)),
-            detectable,
-        ]
+        yield [*(["", "", ""] if place else head), over, *of.interval_cells(over)]
