@@ -115,6 +115,9 @@ class TrainingSettings:
     gradient_checkpointing: bool = False
 
     def __post_init__(self) -> None:
+        # Types are checked in files only, not in Python.
+        if str(self.precision) == "int8":
+            raise InputError("precision int8 is for trained models; train in auto or float32")
         for name, value in vars(self).items():
             # No gradient is longer than an infinite norm: none is scaled down.
             if value == math.inf and name == "max_grad_norm":
