@@ -6,6 +6,7 @@ import logging
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -272,6 +273,18 @@ def test_a_relative_folder_is_saved_from_another_directory(tmp_path, phrase_pars
     assert (tmp_path / "pipeline" / NAME / "parser" / "config.json").is_file()
     # There is no folder of this name here.
     assert annotations(spacy.load(tmp_path / "pipeline")(TEXT)) == annotations(pipeline(TEXT))
+
+
+def test_a_folder_is_saved_with_the_language_of_its_texts(tmp_path, phrase_parser):
+    own = shutil.copytree(phrase_parser, tmp_path / "own")
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe(NAME, config={"parser": f"{own}:en"})
+    expected = annotations(pipeline(TEXT))
+    pipeline.to_disk(tmp_path / "pipeline")
+    own.rename(tmp_path / "gone")
+    again = spacy.load(tmp_path / "pipeline")
+    assert annotations(again(TEXT)) == expected
+    assert again.get_pipe(NAME).parser.languages.chosen == "en"
 
 
 def test_a_missing_folder_is_reported_when_the_parser_is_needed(tmp_path):

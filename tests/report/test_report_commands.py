@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -49,6 +50,13 @@ def test_a_verifier_is_reproduced_before_its_reader(both, tmp_path):
         ("", "again/sg-net-1"), ("head.verifier=again/sg-net-1", "again/verified"),
     ]  # fmt: skip
     assert "scored on 5 examples of each dev file" in text
+
+
+def test_a_report_can_be_written_from_within_a_run(both, tmp_path, monkeypatch):
+    monkeypatch.chdir(both[0])
+    write_report([Path(".")], tmp_path / "report", n_cases=0, n_pictures=0)
+    text = Balanced(page_of(tmp_path / "report")).text
+    assert f"--out again/{both[0].name}" in text
 
 
 def test_evaluation_commands_use_the_settings_of_training(both, tmp_path):

@@ -205,7 +205,7 @@ def test_a_file_that_may_be_readable_later_is_tried_again(folder, tmp_path, monk
     monkeypatch.setattr(build, "_digest", refuse)
     problems: list[str] = []
     index = make(folder, tmp_path / "index", on_problem=problems.append)
-    assert (len(index), len(problems)) == (2, 1)
+    assert (len(index), len(problems), index.report.n_problems) == (2, 1, 1)
     locked = False
     assert len(make(folder, tmp_path / "index", on_problem=problems.append)) == 3
     assert len(problems) == 1
@@ -422,6 +422,20 @@ def test_other_weights_of_an_encoder_on_the_hub_are_noticed(
         use(monkeypatch, hub.address, tmp_path / "other_cache")
         with pytest.raises(DamagedFileError, match=naming("someone/encoder weights build again")):
             PassageIndex.open(tmp_path / "index").search(["ferry"])
+
+
+def test_an_encoder_in_a_folder_is_found_from_elsewhere(
+    folder, tmp_path, encoder_folders, monkeypatch, read
+):
+    shutil.copytree(encoder_folders["bert"], tmp_path / "here" / "encoder")
+    monkeypatch.chdir(tmp_path / "here")
+    PassageIndex.build([folder], tmp_path / "index", encoder=Path("encoder"))
+    monkeypatch.chdir(tmp_path)
+    assert PassageIndex.open(tmp_path / "index").search(["ferry"])
+    # The same encoder by another name: nothing is read again.
+    read.clear()
+    make(folder, tmp_path / "index", "here/encoder")
+    assert not read
 
 
 def test_wrong_searches_are_refused(folder, tmp_path):

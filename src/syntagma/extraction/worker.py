@@ -14,7 +14,7 @@ from dataclasses import asdict
 from types import TracebackType
 from typing import Any
 
-from syntagma.errors import DiskError, InputError
+from syntagma.errors import DiskError, InputError, MachineError
 from syntagma.extraction.document import Document
 from syntagma.extraction.extract import memory_message, require_packages
 from syntagma.extraction.limits import DEFAULT_LIMITS, ExtractionLimits
@@ -31,6 +31,7 @@ _START = (
 """What the other process runs.  Not a child of :mod:`multiprocessing`, which would import the main
 program again, with all that it imports."""
 _SIGALRM = getattr(signal, "SIGALRM", None)
+_SIGKILL = getattr(signal, "SIGKILL", 9)
 
 
 class Extractor:
@@ -148,7 +149,10 @@ class Extractor:
             timer.cancel()
         if not line.endswith(b"\n"):
             status = process.wait()
-            raise InputError(self._why_it_ended(status, timed_out.is_set(), name))
+            why = self._why_it_ended(status, timed_out.is_set(), name)
+            # A process that was killed before its time lacked memory, which another day may have.
+            is_killed = status == -_SIGKILL and not timed_out.is_set()
+            raise MachineError(why) if is_killed else InputError(why)
         if b'"memory"' in line[:16]:
             self.close()
         return _document(line, name)
@@ -159,7 +163,7 @@ class Extractor:
                 f"{name}: was not read within {self.limits.seconds:g} seconds; split it, or raise "
                 f"seconds of ExtractionLimits"
             )
-        if status == -getattr(signal, "SIGKILL", 9):
+        if status == -_SIGKILL:
             return memory_message(name, self.limits)
         how = f"signal {-status}" if status < 0 else f"exit code {status}"
         return (

@@ -190,10 +190,12 @@ class SyntagmaComponent(Pipe):
         Raises:
             InputError: there is no such parser or device, or the parser finds no phrases.
         """
-        from syntagma.parse.sources.load import load_parser
+        from syntagma.parse.sources.load import load_parser, read_language
 
         options = {key: self.cfg[key] for key in ("decoding", "precision") if self.cfg[key]}
-        place = self._folder or self.cfg["parser"]
+        name, lang = read_language(self.cfg["parser"])
+        options |= {"lang": lang} if lang else {}
+        place = self._folder or name
         parser = load_parser(place, device=self.cfg["device"], **options)
         self._parser = parser if self.cfg["decoding"] else parser.with_phrases()
         self._is_named = not Path(place).is_dir()

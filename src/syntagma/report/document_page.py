@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import quote
 
 from syntagma.drawing.svg import escape
 from syntagma.report.outcome_text import numbers_text, shown_text
@@ -108,7 +107,7 @@ def _link(passage: Passage) -> str:
         filter(None, (f"page {passage.page}" if passage.page else "", passage.heading))
     )
     if path.is_absolute():
-        target = "file://" + quote(path.as_posix(), errors="surrogateescape")
+        target = path.as_uri()
         target += f"#page={passage.page}" if passage.page else ""
         name = f'<a href="{escape(target)}">{name}</a>'
     return f"{name}, {escape(where)}" if where else name

@@ -106,7 +106,7 @@ def _train(
     if path in made:
         return
     settings = flatten(to_dict(read_experiment(path)))
-    named = {key: Path(str(settings.get(key) or "")) for key in MODELS}
+    named = {key: Path(str(value)) for key in MODELS if (value := settings.get(key))}
     needed = {key: each for key, each in named.items() if (each / RUN_SETTINGS).is_file()}
     notices += [
         f"commands for the {key} of {path}: {each} does not exist"
@@ -117,7 +117,7 @@ def _train(
         _train(other, made, lines, draft, out, notices)
     # Reports are copied to other machines, where names may not differ only in case.
     taken = {each.casefold() for each in made.values()}
-    first = name = portable_name(path.name)
+    first = name = portable_name(path.resolve().name)
     number = 1
     while name.casefold() in taken:
         number += 1

@@ -150,7 +150,8 @@ def build_index(
         known = _Known([before] if before is not None and is_same else [])
         for part in finished_parts(folder, settings):
             known.add(part)
-        work = _Work(folder, settings, encoder, known, on_problem, progress)
+        unread: list[str] = []
+        work = _Work(folder, settings, encoder, known, unread.append, progress)
         n_read = work.read(file for file in files if known.find(file) is None)
         kept = [found for file in files if (found := known.find(file)) is not None]
         report = BuildReport(
@@ -158,12 +159,12 @@ def build_index(
             n_passages=sum(document.n_passages for _, document in kept),
             n_read=n_read,
             n_removed=_n_removed(before, kept),
-            n_problems=sum(bool(document.problem) for _, document in kept),
+            n_problems=len(unread) + sum(bool(document.problem) for _, document in kept),
             seconds=0.0,
         )
-        for _, document in kept:
-            if document.problem:
-                on_problem(document.problem)
+        for problem in [*unread, *(document.problem for _, document in kept)]:
+            if problem:
+                on_problem(problem)
         if not report.n_documents:
             work.discard()
             if is_new:

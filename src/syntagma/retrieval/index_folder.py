@@ -61,10 +61,17 @@ class IndexSettings:
 
     def has_same_passages(self, other: IndexSettings) -> bool:
         """Whether passages and vectors are the same with other settings, if not the terms."""
-        if not {self.extraction, other.extraction} <= {1, EXTRACTION}:
-            return self == other
-        # These versions differ in the terms alone.
-        return replace(self, extraction=0) == replace(other, extraction=0)
+        return self._of_passages() == other._of_passages()
+
+    def _of_passages(self) -> IndexSettings:
+        """Return the settings as two indexes with the same passages and vectors have them."""
+        return replace(
+            self,
+            # A folder may be written in several ways.
+            encoder="" if self.encoder_digest else self.encoder,
+            # The first version differs in the terms alone.
+            extraction=EXTRACTION if self.extraction == 1 else self.extraction,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from syntagma.checks import require_count, require_several, require_text
+from syntagma.encoders.reference import full_name
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.retrieval.bm25 import KeywordScorer
 from syntagma.retrieval.build import BuildReport, build_index
@@ -74,7 +75,7 @@ class PassageIndex:
         sources: Iterable[str | Path],
         folder: str | Path,
         *,
-        encoder: str = "default",
+        encoder: str | Path = "default",
         language: str = "english",
         passage_words: int = MOST_WORDS,
         on_problem: Callable[[str], None] = print_problem,
@@ -105,10 +106,10 @@ class PassageIndex:
                 f"sources: expected a list of paths, got one; write [{str(sources)!r}]"
             )
         require_count(passage_words, "passage_words", least=20)
-        name = "" if encoder == "none" else encoder
-        vectors_by = SentenceEncoder(name, device=device) if name else None
+        with_vectors = encoder not in ("", "none")
+        vectors_by = SentenceEncoder(encoder, device=device) if with_vectors else None
         settings = IndexSettings(
-            encoder=name,
+            encoder=full_name(vectors_by.ref) if vectors_by is not None else "",
             encoder_digest=vectors_by.digest if vectors_by is not None else "",
             language=language,
             passage_words=passage_words,
