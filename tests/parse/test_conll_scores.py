@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from syntagma.errors import InputError
 from syntagma.parse.conll_scores import FScore, conll_scores
-from syntagma.parse.word_matching import WordSpan, common_subsequence, match_words
+from syntagma.text.word_matching import WordSpan, common_subsequence, match_words
 from syntagma.text.conllu import parse_conllu
 from tests.messages import naming
 
