@@ -71,10 +71,11 @@ def test_a_language_that_spacy_does_not_know_is_an_error():
         find_tokenizer("spacy:qq")
 
 
-class FakeStanza:
-    """A pipeline that cuts at spaces, and for which "du" and "pelo" are two words."""
+TWO_WORDS = {"du": ["de", "le"], "pelo": ["por", "o"]}
 
-    WORDS = {"du": ["de", "le"], "pelo": ["por", "o"]}
+
+class FakeStanza:
+    """A pipeline that cuts at spaces, and for which some tokens are two words."""
 
     def bulk_process(self, texts):
         return [SimpleNamespace(sentences=[self._sentence(text)]) for text in texts]
@@ -82,7 +83,7 @@ class FakeStanza:
     def _sentence(self, text):
         tokens, start = [], 0
         for form in text.split(" "):
-            words = [SimpleNamespace(text=each) for each in self.WORDS.get(form, [form])]
+            words = [SimpleNamespace(text=each) for each in TWO_WORDS.get(form, [form])]
             end = start + len(form)
             tokens.append(SimpleNamespace(text=form, start_char=start, end_char=end, words=words))
             start += len(form) + 1
