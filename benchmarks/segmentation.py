@@ -87,7 +87,7 @@ def parsers(names: list[str], paths: list[str]) -> None:
             counted = parser.languages.rescored_by(counter, parser.languages.codes)
             _, sentences = score_segmentation(documents, partial(cut, languages=counted))
             asked = counter.asked if counter is not None else 0
-            n_words = sum(len(document.words) for document in documents)
+            n_words = sum(len(cut) for document in documents for cut in document.words)
             texts = [document.text for document in documents]
             found = ratios(partial(parse_all, parser, texts), partial(parse_all, plain, texts))
             print(

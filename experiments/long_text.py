@@ -14,10 +14,10 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from syntagma.errors import in_one_line
+from syntagma.errors import InputError, in_one_line
 from syntagma.outputs import write_json
 from syntagma.tasks.spans.answers import Answer
 from syntagma.tasks.spans.metrics import exact_of, f1_of, normalise
@@ -47,6 +47,17 @@ def agree(one: Answer, other: Answer) -> bool:
     return normalise(one.text) == normalise(other.text)
 
 
+def times(seconds: Mapping[bool, Sequence[float]]) -> dict[str, float]:
+    """Return the seconds of the first question and, if there are others, the medians of these.
+
+    Args:
+        seconds: of each question, by whether the whole text was read.
+    """
+    others = {"next_question_s": seconds[False][1:], "exhaustive_s": seconds[True][1:]}
+    medians = {name: statistics.median(values) for name, values in others.items() if values}
+    return {"first_question_s": seconds[False][0]} | medians
+
+
 def main() -> None:
     """Read the arguments, answer, and print a table."""
     given = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -56,6 +67,8 @@ def main() -> None:
     given.add_argument("--questions", type=int, default=100)
     given.add_argument("--out", type=Path, default=Path("runs/long_text.json"))
     options = given.parse_args()
+    if options.questions < 1:
+        raise InputError(f"--questions: expected at least 1, got {options.questions}")
     examples, _ = read_squad(options.squad)
     text, about = long_text(examples, options.words)
     step = max(len(about) // options.questions, 1)
@@ -74,9 +87,7 @@ def main() -> None:
         "questions": len(asked),
         "windows": answers[True][0].prediction.n_windows,
         "windows_read": answers[False][0].prediction.n_windows,
-        "first_question_s": seconds[False][0],
-        "next_question_s": statistics.median(seconds[False][1:]),
-        "exhaustive_s": statistics.median(seconds[True][1:]),
+        **times(seconds),
         "agreement": 100 * statistics.fmean(same),
     }
     for exhaustive, name in ((False, "chosen"), (True, "exhaustive")):

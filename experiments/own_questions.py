@@ -55,9 +55,9 @@ def draw(examples: Sequence[SpanExample], count: int, seed: int) -> list[list[Sp
     order = random.Random(seed).sample(list(passages.values()), len(passages))
     drawn: list[list[SpanExample]] = []
     for questions in order:
+        drawn.append(questions)
         if sum(map(len, drawn)) >= count:
             return drawn
-        drawn.append(questions)
     raise InputError(f"expected at least {count} questions, got {len(examples)}; ask for fewer")
 
 

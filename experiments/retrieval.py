@@ -39,6 +39,7 @@ from syntagma.retrieval.ranking import METHODS, Method, Ranker
 from syntagma.retrieval.store import searched
 from syntagma.retrieval.terms import TermFinder
 from syntagma.retrieval.vectors import SentenceEncoder
+from syntagma.tasks.examples import fingerprint
 from syntagma.tasks.open_qa.reader import OpenReader
 from syntagma.tasks.spans.metrics import exact_of, f1_of, normalise
 
@@ -104,7 +105,7 @@ def build_ranker(collection: Collection, encoder: str, kept: Path) -> Ranker:
     ]
     keywords = KeywordScorer.build(texts, TermFinder())
     by = SentenceEncoder(encoder)
-    path = kept / f"vectors-{find_model(encoder).digest[:12]}-{len(texts)}.npy"
+    path = kept / f"vectors-{find_model(encoder).digest[:12]}-{fingerprint(texts)[:12]}.npy"
     if not path.is_file():
         vectors = by.encode(texts).astype(np.float16)
         with write_file(path) as draft, open(draft, "wb") as file:

@@ -268,7 +268,9 @@ def plot(given: argparse.Namespace) -> None:
         for name, values in found.items():
             (row,) = (each for each in values["exact"] if each["kind"] == kind)
             point, interval = row["more_than_control"], row["more_than_control_interval"]
-            rows.append((name, {"articles": DrawnInterval(point, *interval)}))
+            # Of a single article there is none.
+            drawn = {"articles": DrawnInterval(point, *interval)} if interval else {}
+            rows.append((name, drawn))
         draw_intervals(axis, rows)
         return f"exact match lost, more than by {CONTROL}", ""
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import long_text
 import pytest
+import retrieval
 
 from syntagma.encoders.named_models import NAMED_MODELS
 from syntagma.errors import InputError
@@ -165,3 +169,35 @@ def test_more_questions_than_there_are_cannot_be_drawn(make_data, tmp_path):
     with pytest.raises(InputError, match=naming("--count 10000 at most")):
         make_data("sample-squad", source, "--count", 10_000, "--out", out)
     assert not out.exists()
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_long_text_may_have_a_single_question(count, tmp_path, monkeypatch):
+    found = SimpleNamespace(
+        prediction=SimpleNamespace(n_windows=2), best=None, text="", outcome="none"
+    )
+    reader = SimpleNamespace(answer=lambda *_, **__: found)
+    monkeypatch.setattr(long_text.Reader, "from_pretrained", lambda _: reader)
+    source, out = squad(tmp_path / "all.json"), tmp_path / "times.json"
+    arguments = ["long_text.py", source, "--out", str(out), "--questions"]
+    monkeypatch.setattr(sys, "argv", [*arguments, str(count)])
+    long_text.main()
+    times = json.loads(out.read_text())
+    assert times["questions"] == count
+    # Only the others have a median.
+    assert ("next_question_s" in times, "exhaustive_s" in times) == (count > 1, count > 1)
+    monkeypatch.setattr(sys, "argv", [*arguments, "0"])
+    with pytest.raises(InputError, match=naming("--questions at least 1, got 0")):
+        long_text.main()
+
+
+def test_paragraphs_of_another_collection_get_their_own_vectors(tmp_path, tiny_encoder):
+    vectors = [
+        retrieval.build_ranker(
+            retrieval.Collection(["1"], [text], ["Tea"]), tiny_encoder, tmp_path
+        ).vectors
+        for text in ("Tea grows on hills.", "The harbour was closed twice.", "Tea grows on hills.")
+    ]
+    assert len(list(tmp_path.glob("vectors-*.npy"))) == 2
+    assert (vectors[0] == vectors[2]).all()
+    assert (vectors[0] != vectors[1]).any()

@@ -26,6 +26,8 @@ def test_whole_passages_are_drawn_and_more_include_the_fewer():
     assert all(len(group) == 3 for group in many)
     assert many[:4] == few
     assert few != own_questions.draw(examples, 10, seed=2)
+    # As many as there are can be drawn.
+    assert sum(map(len, own_questions.draw(examples, 60, seed=1))) == 60
     with pytest.raises(InputError, match="at least 61 questions, got 60"):
         own_questions.draw(examples, 61, seed=1)
 

@@ -258,3 +258,17 @@ class TestScores:
             by_kind([SpanExample("a-7", "p", "q")], [1.0])
         with pytest.raises(InputError, match=naming("exchanged_passive")):
             by_kind(self.examples(PLAIN, "exchanged"), [1.0] * 4)
+
+    def test_results_of_a_single_article_are_drawn_without_an_interval(self, tmp_path, monkeypatch):
+        pytest.importorskip("matplotlib")
+        scores = {kind: np.array([1.0, 0.0]) for kind in (PLAIN, *KINDS)}
+        results = {
+            name: {"exact": list(losses(scores, articles, 99))}
+            for name, articles in (("one article", "aa"), ("two articles", "ab"))
+        }
+        assert results["one article"]["exact"][0]["more_than_control_interval"] is None
+        data, out = tmp_path / "results.json", tmp_path / "lost.svg"
+        data.write_text(json.dumps(results))
+        monkeypatch.setattr(sys, "argv", ["who_did_what.py", "plot", str(data), "--out", str(out)])
+        who_did_what.main()
+        assert "one article" in out.read_text(encoding="utf-8")

@@ -158,6 +158,24 @@ def test_sources_are_compared_in_a_table(runs):
         parser_table(names, ["nonsense"])
 
 
+def test_examples_without_a_gold_label_are_left_out(runs, tmp_path):
+    lines = (runs / "pairs.jsonl").read_text().splitlines(keepends=True)
+    rows = [json.loads(line) for line in lines[:3]]
+    unlabelled = "".join(
+        json.dumps(row | {"gold_label": "-", "pairID": f"new{place}"}) + "\n"
+        for place, row in enumerate(rows)
+    )
+    (tmp_path / "snli.jsonl").write_text(unlabelled + "".join(lines))
+    data = [tmp_path / "snli.jsonl"]
+    found = parser_table([runs / "sg-net"], ["own", "linear"], data)
+    assert found == parser_table([runs / "sg-net"], ["own", "linear"])
+    assert found.n_examples == 32
+    assert noise_curve([runs / "sg-net"], data, shares=(0.0,)).n_examples == 32
+    (tmp_path / "blind.jsonl").write_text(unlabelled)
+    with pytest.raises(InputError, match=naming("blind.jsonl 3 gold label")):
+        noise_curve([runs / "sg-net"], [tmp_path / "blind.jsonl"], shares=(0.0,))
+
+
 def test_sources_are_drawn_as_bars(tmp_path):
     pytest.importorskip("matplotlib")
     scores = {"plain": (50.0, 50.0), "sg-net": (80.0, 60.0)}

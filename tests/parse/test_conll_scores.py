@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from syntagma.errors import InputError
 from syntagma.parse.conll_scores import FScore, conll_scores
-from syntagma.parse.word_matching import WordSpan, common_subsequence, match_words
 from syntagma.text.conllu import parse_conllu
+from syntagma.text.word_matching import WordSpan, common_subsequence, match_words
 from tests.messages import naming
 
 

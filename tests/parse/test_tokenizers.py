@@ -71,8 +71,11 @@ def test_a_language_that_spacy_does_not_know_is_an_error():
         find_tokenizer("spacy:qq")
 
 
+TWO_WORDS = {"du": ["de", "le"], "pelo": ["por", "o"]}
+
+
 class FakeStanza:
-    """A pipeline that cuts at spaces, and for which "du" is two words."""
+    """A pipeline that cuts at spaces, and for which some tokens are two words."""
 
     def bulk_process(self, texts):
         return [SimpleNamespace(sentences=[self._sentence(text)]) for text in texts]
@@ -80,11 +83,9 @@ class FakeStanza:
     def _sentence(self, text):
         tokens, start = [], 0
         for form in text.split(" "):
-            words = [
-                SimpleNamespace(text=each) for each in (["de", "le"] if form == "du" else [form])
-            ]
-            token = SimpleNamespace(start_char=start, end_char=start + len(form), words=words)
-            tokens.append(token)
+            words = [SimpleNamespace(text=each) for each in TWO_WORDS.get(form, [form])]
+            end = start + len(form)
+            tokens.append(SimpleNamespace(text=form, start_char=start, end_char=end, words=words))
             start += len(form) + 1
         return SimpleNamespace(tokens=tokens)
 
@@ -99,6 +100,9 @@ def test_words_of_multiword_tokens_of_stanza_have_the_place_of_the_token():
     )
     assert sentence.multiword == ((1, 3),)
     assert "tokenize" in tokenizer.fingerprint
+    # These have as many characters as their token, and do not spell it either.
+    ((sentence,),) = tokenizer.cut(["Foi pelo porto"])
+    assert sentence.words[1:3] == (("por", 4, 8), ("o", 4, 8))
 
 
 @pytest.mark.parametrize("name", ["", "spaces", "spacy", "spacy:", "stanza:", "whitespace:x"])

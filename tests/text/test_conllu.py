@@ -72,6 +72,12 @@ def test_words_have_offsets_into_the_text():
     ]
 
 
+def test_words_that_are_as_long_as_their_token_need_not_spell_it():
+    rows = ["1-2\tPelo" + "\t_" * 8, row(1, "Por", 0, "root"), row(2, "o", 1), "", ""]
+    (source,) = sentences("\n".join(rows))
+    assert source.sentence().words == (("Por", 0, 4), ("o", 0, 4))
+
+
 def test_text_is_rebuilt_without_a_comment():
     source = sentences()[0]
     bare = TreebankSentence((), source.rows)

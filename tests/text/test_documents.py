@@ -27,7 +27,9 @@ def test_documents_are_rebuilt_as_raw_text(tmp_path: Path) -> None:
     first, second = read_documents(path)
     assert first.text == "I can't. Why?\n\nNo"
     assert [first.text[a:b] for a, b in first.sentences] == ["I can't.", "Why?", "No"]
-    assert [first.text[a:b] for a, b in first.words] == ["I", "ca", "n't", ".", "Why", "?", "No"]
+    words = [[first.text[start:end] for _, start, end in cut.words] for cut in first.words]
+    assert words == [["I", "ca", "n't", "."], ["Why", "?"], ["No"]]
+    assert [cut.multiword for cut in first.words] == [((1, 3),), (), ()]
     assert second.text == "Yes"
     (joined, _) = read_documents(path, paragraphs=False)
     assert joined.text == "I can't. Why?No"

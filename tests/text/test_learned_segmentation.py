@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import pairwise
 
 import pytest
 
 from syntagma.errors import DamagedFileError
 from syntagma.tasks.parsing.segmentation.learn import learn_if_better, learn_segmenter
+from syntagma.text.documents import raw_documents
 from syntagma.text.segmentation.learned.expansion import Rule
 from syntagma.text.segmentation.saved import SavedSegmenter
+from syntagma.text.segmentation.scores import score_segmentation
 from syntagma.text.segmentation.segment import segment, segment_stream, segmentation_fingerprint
 from tests.made_french import made_treebank
 
@@ -41,6 +44,20 @@ def test_unseen_sentences_are_cut_right(saved):
     found = segment(text, segmenter=segmenter)
     right = [one.forms for one in found] == [each.sentence().forms for each in others]
     assert right, "cut otherwise"
+
+
+def test_a_segmenter_that_finds_no_words_in_tokens_scores_less(saved):
+    documents = list(raw_documents(made_treebank(100, 2)))
+    whole = saved.segmenter()
+    tokens_only = copy.copy(whole)
+    tokens_only.expander = None
+    words, less = (
+        score_segmentation(documents, lambda document, by=by: segment(document.text, segmenter=by))
+        for by in (whole, tokens_only)
+    )
+    assert words[0].f1 == 100
+    assert less[0].f1 < 95
+    assert less[1] == words[1]
 
 
 def test_a_stream_and_lines_give_the_same_words(saved):

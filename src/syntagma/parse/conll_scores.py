@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from syntagma.errors import InputError
-from syntagma.parse.word_matching import Span, WordSpan, match_words
 from syntagma.text.conllu import TreebankSentence
 from syntagma.text.conllu_rows import DEPREL, FEATS, FORM, ID, LEMMA, UPOS, XPOS
 from syntagma.text.morphology import UNKNOWN
+from syntagma.text.word_matching import Span, WordSpan, match_words
 
 CONTENT_RELATIONS = frozenset(
     "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod "

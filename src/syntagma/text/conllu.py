@@ -129,12 +129,13 @@ class TreebankSentence:
         ends: list[int] = []
         tokens = surface_tokens(self.rows)
         multiword: list[tuple[int, int]] = []
-        found = find_forms(self.text, [surface for surface, _, _ in tokens])
+        text = self.text
+        found = find_forms(text, [surface for surface, _, _ in tokens])
         assert found is not None  # The text is one that spells the tokens.
         for (start, end), (_, _, n_words) in zip(found, tokens, strict=True):
             first = len(starts)
             parts = forms[first : first + n_words]
-            spelled = sum(map(len, parts)) == end - start
+            spelled = "".join(parts) == text[start:end]
             offset = start
             for part in parts:
                 starts.append(offset if spelled else start)

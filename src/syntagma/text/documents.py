@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from syntagma.text.conllu import TreebankSentence, read_conllu
+from syntagma.text.sentence import Sentence
 
 
 @dataclass(slots=True)
@@ -17,14 +18,13 @@ class RawDocument:
         text: the sentences, joined by a space unless the last word has ``SpaceAfter=No``; a blank
             line precedes each paragraph.
         sentences: start and end offset of each sentence.
-        words: start and end offset of each syntactic word, including the words of multi-word
-            tokens.
+        words: the syntactic words of each sentence, with their offsets into ``text``.
         name: its name in the treebank (``# newdoc id = NAME``); empty if it has none.
     """
 
     text: str = ""
     sentences: list[tuple[int, int]] = field(default_factory=list)
-    words: list[tuple[int, int]] = field(default_factory=list)
+    words: list[Sentence] = field(default_factory=list)
     name: str = ""
 
     def _append(self, gap: str, sentence: TreebankSentence) -> None:
@@ -32,8 +32,7 @@ class RawDocument:
         start = len(self.text)
         self.text += sentence.text
         self.sentences.append((start, len(self.text)))
-        words = sentence.sentence().shift(start)
-        self.words.extend(zip(words.starts, words.ends, strict=True))
+        self.words.append(sentence.sentence().shift(start))
 
 
 def read_documents(path: str | Path, *, paragraphs: bool = True) -> Iterator[RawDocument]:

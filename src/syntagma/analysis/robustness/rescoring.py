@@ -133,22 +133,27 @@ def read_examples(systems: Sequence[System], data: Sequence[str | Path]) -> list
         systems: the systems, all scored on the same examples.
         data: the files.
 
+    Returns:
+        The examples that have a gold label.
+
     Raises:
-        InputError: a file cannot be read, or the dev files contain other examples now.
+        InputError: a file cannot be read, no example has a gold label, or the dev files contain
+            other examples now.
     """
     run = systems[0].runs[0]
     if not data:
         return run.examples()
-    skip_bad = run.experiment.data.skip_bad
-    parts = find_task(run.task).read_parts(list(map(str, data)), skip_bad=skip_bad)
-    return [example for part in parts.values() for example in part]
+    task, files = find_task(run.task), list(map(str, data))
+    parts = task.read_parts(files, skip_bad=run.experiment.data.skip_bad)
+    examples = [example for part in parts.values() for example in part]
+    task.require_labels(examples, ", ".join(files))
+    return list(filter(task.is_labelled, examples))
 
 
 def _score(
     run: RunScores, examples: Sequence[object], parser: str, metric: str, device: str
 ) -> Rescored:
     task = open_model(run.path, parser=parser, device=device, precision=run.precision)
-    task.require_labels(examples, "data")
     predictor: Any = getattr(task, "predictor", None)
     cache = predictor.texts.cache if isinstance(predictor, TextPredictor) else None
     if cache is not None and is_slow(cache.source):

@@ -290,7 +290,9 @@ def _sentence_of_stanza(sentence: Any) -> Sentence:
     ranges: list[tuple[int, int]] = []
     for token in sentence.tokens:
         parts = [word.text for word in token.words]
-        spelled = sum(map(len, parts)) == token.end_char - token.start_char
+        # The text of a token may lack whitespace that its offsets cover.
+        length = token.end_char - token.start_char
+        spelled = len(token.text) == length and "".join(parts) == token.text
         if len(parts) > 1:
             ranges.append((len(forms), len(forms) + len(parts)))
         position = token.start_char

@@ -1,28 +1,31 @@
 """Score words and sentences as the scorer of the CoNLL 2018 shared task does.
 
 Spans are compared by characters without whitespace, so that it does not matter whether a predicted
-sentence includes the line break after it.
+sentence includes the line break after it.  Words of a multi-word token are compared by their forms
+(:mod:`syntagma.text.word_matching`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from syntagma.text.documents import RawDocument
 from syntagma.text.sentence import Sentence
+from syntagma.text.word_matching import WordSpan, match_words
 
 Spans = set[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class SpanScore:
-    """Counts of spans, which can be added over documents.
+    """Counts of words or sentences, which can be added over documents.
 
     Args:
-        correct: number of predicted spans that are gold spans.
-        gold: number of gold spans.
-        predicted: number of predicted spans.
+        correct: how many of those predicted are right.
+        gold: how many there are.
+        predicted: how many are predicted.
     """
 
     correct: int = 0
@@ -31,8 +34,13 @@ class SpanScore:
 
     @classmethod
     def of(cls, gold: Spans, predicted: Spans) -> SpanScore:
-        """Compare the spans of one document."""
+        """Compare the sentences of one document."""
         return cls(len(gold & predicted), len(gold), len(predicted))
+
+    @classmethod
+    def of_words(cls, gold: Sequence[WordSpan], predicted: Sequence[WordSpan]) -> SpanScore:
+        """Compare the words of one document."""
+        return cls(len(match_words(gold, predicted)), len(gold), len(predicted))
 
     def __add__(self, other: SpanScore) -> SpanScore:
         return SpanScore(
@@ -48,20 +56,13 @@ class SpanScore:
         return 200 * self.correct / total if total else 0.0
 
 
-def without_gaps(text: str, spans: Iterable[tuple[int, int]]) -> Spans:
-    """Convert offsets to numbers of characters that are not whitespace.
+def positions_without_gaps(text: str) -> list[int]:
+    """Return how many characters before each offset are not whitespace, ``[n_characters + 1]``.
 
-    Args:
-        text: the text.
-        spans: start and end offset of each span in it.
-
-    >>> without_gaps("No way", [(3, 6)])
-    {(2, 5)}
+    >>> positions_without_gaps("No way")
+    [0, 1, 2, 2, 3, 4, 5]
     """
-    position = [0]
-    for character in text:
-        position.append(position[-1] + (not character.isspace()))
-    return {(position[start], position[end]) for start, end in spans}
+    return list(accumulate((not character.isspace() for character in text), initial=0))
 
 
 def score_segmentation(
@@ -79,11 +80,32 @@ def score_segmentation(
     words, sentences = SpanScore(), SpanScore()
     for document in documents:
         predicted = predict(document)
-        found_words = [(word.start, word.end) for each in predicted for word in each.words]
-        found_sentences = [(each.start, each.end) for each in predicted]
-        text = document.text
-        words += SpanScore.of(without_gaps(text, document.words), without_gaps(text, found_words))
+        position = positions_without_gaps(document.text)
+        words += SpanScore.of_words(
+            _word_spans(document.words, position), _word_spans(predicted, position)
+        )
         sentences += SpanScore.of(
-            without_gaps(text, document.sentences), without_gaps(text, found_sentences)
+            {(position[start], position[end]) for start, end in document.sentences},
+            {(position[each.start], position[each.end]) for each in predicted},
         )
     return words, sentences
+
+
+def _word_spans(sentences: Iterable[Sentence], position: Sequence[int]) -> list[WordSpan]:
+    """Return the words of a document.
+
+    Args:
+        sentences: its sentences.
+        position: as :func:`positions_without_gaps` returns it.
+    """
+    found: list[WordSpan] = []
+    for sentence in sentences:
+        tokens = {
+            place: (sentence.starts[first], sentence.ends[end - 1])
+            for first, end in sentence.multiword or ()
+            for place in range(first, end)
+        }
+        for place, (form, *own) in enumerate(sentence.words):
+            start, end = tokens.get(place, own)
+            found.append(WordSpan(form, position[start], position[end], place in tokens))
+    return found
