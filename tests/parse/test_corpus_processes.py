@@ -99,6 +99,14 @@ def test_a_killed_worker_stops_the_run_without_losses(large, tmp_path):
 
 
 @pytest.mark.slow
+def test_processes_of_the_caller_are_left_alone(tmp_path):
+    process = Child(time.sleep, 600, folder=tmp_path)
+    annotate([text_file(tmp_path / "a.txt")], tmp_path / "out", settings(), workers=2)
+    assert process.join(1) is None  # The time that a signal takes.
+    process.kill()
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks processes up in /proc")
 def test_runs_killed_at_random_moments_leave_no_process_and_lose_nothing():
     """A short version of scripts/kill_annotation.py, which kills a hundred times."""
