@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import threading
 from glob import glob
@@ -20,6 +21,7 @@ from syntagma.parse.corpora.annotator import AnnotationSettings
 from syntagma.parse.corpora.chunks import group_files, split_into_chunks
 from syntagma.parse.corpora.corpus import AnnotatedCorpus
 from syntagma.parse.corpora.records import expand_paths, kind_of, reader_of
+from syntagma.parse.sources.load import load_source
 from syntagma.tasks.annotation import annotate_files
 from syntagma.text.conllu import parse_conllu
 from tests.builders import squad, treebank
@@ -47,7 +49,7 @@ class TestInput:
     def test_fields_and_errors_of_json_lines(self, tmp_path):
         path = tmp_path / "a.jsonl"
         lines = [
-            '{"id": 1, "text": "One \\ud800."}',
+            '{"id": 1, "text": "One."}',
             "",
             '{"body": "x"}',
             "[1]",
@@ -56,7 +58,7 @@ class TestInput:
         ]
         path.write_text("\n".join(lines))
         records = list(reader_of("jsonl")(str(path)))
-        assert records[0].text == "One \ufffd."
+        assert records[0].text == "One."
         assert records[1] == (2, "", None, "", records[1].position)
         for record, message in zip(
             records[2:],
@@ -243,6 +245,23 @@ class TestKinds:
         manifest = annotate_files([data], tmp_path / "out", settings(kind="spans"))
         # Two passages, six answerable questions and an unanswerable one.
         assert manifest.counts.documents == 9
+
+    def test_halves_of_surrogate_pairs_are_replaced(self, tmp_path):
+        first, second = "The gull \ud83d sings.", "It rains."
+        for kind, row in (
+            ("pairs", {"sentence1": first, "sentence2": second, "label": "a"}),
+            ("jsonl", {"text": first}),
+        ):
+            path = tmp_path / f"{kind}.jsonl"
+            path.write_text(json.dumps(row) + "\n")
+            out = tmp_path / kind
+            annotate_files_here([str(path)], out, settings(kind=kind))
+            found = next(AnnotatedCorpus(out).sentences())
+            assert found.text == "The gull \ufffd sings."
+            # The texts of the task are found in the corpus as they are.
+            ((parse,),) = load_source(f"parquet:{out}").parse_texts([first])
+            assert parse.heads == found.parse.heads
+            assert parse.sentence.starts == found.parse.sentence.starts
 
     def test_other_parsers_cannot_keep_words(self, tmp_path):
         path = text_file(tmp_path / "a.txt")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
-import re
 import sys
 import zlib
 from collections import Counter
@@ -23,8 +22,6 @@ from syntagma.text.sentence import Sentence
 
 KINDS = ("text", "lines", "words", "jsonl", "conllu")
 ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".conllu": "conllu", ".conll": "conllu"}
-
-SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Record(NamedTuple):
@@ -214,8 +211,7 @@ def _text_of_object(line: str, field: str, place: str) -> tuple[str, str]:
     if not isinstance(value.get(field), str):
         fields = ", ".join(map(repr, value)) or "none"
         return "", f"{place}: expected text in the field {field!r}, got the fields {fields}"
-    # JSON escapes can contain unpaired surrogates, which cannot be encoded as UTF-8.
-    return SURROGATE.sub("\ufffd", value[field]), ""
+    return value[field], ""
 
 
 def _treebank_records(path: str) -> Iterator[Record]:
