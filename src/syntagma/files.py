@@ -297,6 +297,18 @@ def is_named(path: str | Path, *suffixes: str) -> bool:
     return str(path).lower().removesuffix(".gz").endswith(suffixes)
 
 
+def without_ending(path: str, *suffixes: str) -> str:
+    """Drop ``.gz`` and then one of the suffixes from the end of a path, if they are there.
+
+    >>> without_ending("data/Dev.TSV.gz", ".tsv"), without_ending("dev.tsv", ".txt")
+    ('data/Dev', 'dev.tsv')
+    """
+    for endings in ((".gz",), suffixes):
+        found = next((one for one in endings if path.lower().endswith(one)), "")
+        path = path[: len(path) - len(found)]
+    return path
+
+
 def read_json(path: str | Path, *, extra: str = "", finite: bool = True) -> Any:
     """Read a JSON file.
 

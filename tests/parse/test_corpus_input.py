@@ -104,6 +104,8 @@ class TestInput:
     def test_the_kind_of_a_file_depends_on_its_extension(self):
         names = ("a.jsonl.gz", "a.conllu", "a.txt", "a.gz", "-")
         assert [kind_of(name) for name in names] == ["jsonl", "conllu", "text", "text", "text"]
+        names = ("DATA.JSONL", "x.jsonl.GZ", "x.ndjson", "TREE.CONLLU", "TREE.CONLL.GZ")
+        assert [kind_of(name) for name in names] == ["jsonl"] * 3 + ["conllu"] * 2
         with pytest.raises(InputError, match=naming("--from text lines words jsonl conllu pdf")):
             reader_of("pdf")
 

@@ -162,6 +162,11 @@ class TestPairedTreebanks:
         assert all(example.agrees for example in examples)
         assert examples[0].gold.constituents[0][1:] == (0, len(examples[0].gold))
 
+    def test_names_in_capitals_are_those_of_the_same_formats(self, files, tmp_path):
+        brackets(tmp_path / "TIDES.PTB")
+        found = read_treebank(tmp_path / "TIDES.PTB")
+        assert [one.gold for one in found] == [one.gold for one in read_treebank(files[1])]
+
     def test_brackets_alone_get_heads_by_rule(self, files):
         (example, *_) = read_treebank(files[1])
         assert example.source is None

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from syntagma.errors import DiskError, InputError
-from syntagma.files import STANDARD_INPUT, bounded_lines, require_end, unpacked
+from syntagma.files import STANDARD_INPUT, bounded_lines, is_named, require_end, unpacked
 from syntagma.json_values import parse_json
 from syntagma.text.conllu import parse_conllu
 from syntagma.text.sentence import Sentence
 
 KINDS = ("text", "lines", "words", "jsonl", "conllu")
-ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".conllu": "conllu", ".conll": "conllu"}
+ENDINGS = {"jsonl": (".jsonl", ".ndjson"), "conllu": (".conllu", ".conll")}
 
 
 class Record(NamedTuple):
@@ -52,7 +52,7 @@ def kind_of(path: str) -> str:
     Args:
         path: path of the file, with or without ``.gz``.
     """
-    return ENDINGS.get(Path(path.removesuffix(".gz")).suffix, "text")
+    return next((kind for kind, known in ENDINGS.items() if is_named(path, *known)), "text")
 
 
 def kind_of_all(paths: list[str]) -> str:

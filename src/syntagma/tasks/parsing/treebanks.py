@@ -10,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from syntagma.errors import BadExampleError, InputError
-from syntagma.files import split_pair
+from syntagma.files import is_named, split_pair
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import agree
 from syntagma.text.brackets import BracketedSentence, parse_brackets, read_brackets
@@ -157,7 +157,7 @@ def genre_of(example: TreeExample) -> str:
 
 def is_bracket_file(path: str | Path) -> bool:
     """Return whether a file contains Penn brackets, going by its suffix."""
-    return str(path).removesuffix(".gz").endswith(BRACKETS)
+    return is_named(path, *BRACKETS)
 
 
 def _trees(path: str) -> Iterator[BracketedSentence]:
