@@ -27,7 +27,7 @@ from syntagma.text.conllu import parse_conllu
 from tests.builders import squad, treebank
 from tests.conftest import SENTENCES
 from tests.corpora import annotate, settings, text_file
-from tests.messages import naming
+from tests.messages import naming, says
 
 
 def annotate_files_here(inputs, out, chosen):
@@ -45,6 +45,16 @@ class TestInput:
         assert [bool(record.bad) for record in records] == [False] * 4 + [True, False]
         assert f"{path}, line 5: not UTF-8" in records[4].bad
         assert records[-1].position == path.stat().st_size
+
+    @pytest.mark.parametrize("kind", ["text", "words", "jsonl", "conllu"])
+    def test_a_line_with_a_nul_is_invalid(self, tmp_path, kind):
+        path = tmp_path / "a"
+        path.write_bytes("It rains.\n".encode("utf-16-le"))
+        first = next(reader_of(kind)(str(path)))
+        assert first.text == ""
+        assert says(first.bad, "a NUL line 1 `iconv -f utf-16 -t utf-8`")
+        with pytest.raises(InputError, match=naming("a NUL line 1 iconv --skip-bad")):
+            list(split_into_chunks([str(path)], [0], reader_of(kind), group=0, characters=9))
 
     def test_fields_and_errors_of_json_lines(self, tmp_path):
         path = tmp_path / "a.jsonl"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from syntagma.errors import DiskError, InputError
-from syntagma.files import STANDARD_INPUT, bounded_lines, is_named, require_end, unpacked
+from syntagma.files import STANDARD_INPUT, bounded_lines, is_named, nul_error, require_end, unpacked
 from syntagma.json_values import parse_json
 from syntagma.text.conllu import parse_conllu
 from syntagma.text.sentence import Sentence
@@ -133,7 +133,7 @@ class _Line(NamedTuple):
 
 
 def _lines(path: str) -> Iterator[_Line]:
-    """Yield lines without their ends; lines that are not UTF-8 are yielded as invalid ones."""
+    """Yield lines without their ends; lines that are not UTF-8 text are yielded as invalid ones."""
     with _open_bytes(path) as (file, raw):
         number = 0
         try:
@@ -143,11 +143,14 @@ def _lines(path: str) -> Iterator[_Line]:
                     line = line.removeprefix(codecs.BOM_UTF8)
                 # In a compressed file this is ahead of the line: decompression reads blocks.
                 position = raw.tell() if raw is not None else 0
+                text = bad = ""
                 try:
-                    yield _Line(number, line.rstrip(b"\r\n").decode("utf-8"), "", position)
+                    text = line.rstrip(b"\r\n").decode("utf-8")
                 except UnicodeDecodeError as error:
                     bad = f"{path}, line {number}: not UTF-8 ({error.reason})"
-                    yield _Line(number, "", bad, position)
+                if "\0" in text:
+                    text, bad = "", str(nul_error(path, f"in line {number}"))
+                yield _Line(number, text, bad, position)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(
                 f"{path}: damaged gzip file after line {number}; get the file again"
