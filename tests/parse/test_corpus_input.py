@@ -194,6 +194,21 @@ class TestKinds:
             item.parse.sentence.forms for item in found
         ]
 
+    def test_sentences_that_touch_are_marked(self, tmp_path):
+        path = tmp_path / "a.txt"
+        path.write_text("It rains。We row。 She sang。\nNo。\n", encoding="utf-8")
+        annotate([str(path)], tmp_path / "out", settings())
+        out = io.StringIO()
+        write_corpora([tmp_path / "out"], to="conllu", out=out)
+        found = list(parse_conllu(out.getvalue().splitlines()))
+        assert [sentence.text for sentence in found] == [
+            "It rains。",
+            "We row。",
+            "She sang。",
+            "No。",
+        ]
+        assert [sentence.touches_next for sentence in found] == [True, False, False, False]
+
     def test_multi_word_tokens_are_those_of_the_treebank(self, tmp_path, tiny_parser):
         path = tmp_path / "a.conllu"
         blank = "\t".join("_" * 7)

@@ -155,6 +155,17 @@ def test_workers_of_a_cluster_write_the_same_shards(fake_ray, tmp_path):
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
+def test_a_run_that_skips_records_can_be_resumed_on_a_cluster(fake_ray, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.jsonl").write_text('{"text": "A gull."}\n{"body": "x"}\n{\n')
+    chosen, out = settings(kind="jsonl", skip_bad=True), tmp_path / "out"
+    annotate(["a.jsonl"], out, chosen)
+    before = contents(out)
+    next(out.glob("*.parquet")).unlink()
+    annotate(["a.jsonl"], out, chosen, engine="ray", resume=True)
+    assert contents(out) == before
+
+
 def test_errors_on_a_cluster_are_reported(fake_ray, tmp_path, monkeypatch):
     (tmp_path / "a.jsonl").write_text('{"text": "A gull."}\n{"body": "x"}\n')
     chosen = settings(kind="jsonl")
