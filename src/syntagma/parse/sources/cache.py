@@ -302,11 +302,10 @@ def _read_or_remove(path: Path) -> dict[str, ParsedText]:
         )
         for number, forms, multiword, rest in json.loads(arrays[UNWRITTEN].tobytes())
     }
-    return {
-        key: ParsedText(
-            *(arrays[name][bounds[number] : bounds[number + 1]] for name in COLUMNS),
-            *(labels[name] for name in LABELS),
-            unwritten=unwritten.get(number, NOTHING),
-        )
-        for number, key in enumerate(metadata["keys"].split())
-    }
+    found = {}
+    for number, key in enumerate(metadata["keys"].split()):
+        words = slice(bounds[number], bounds[number + 1])
+        columns = [arrays[name][words] for name in COLUMNS]
+        values: list[Any] = [*columns, *labels.values(), unwritten.get(number, NOTHING)]
+        found[key] = ParsedText(*values)
+    return found
