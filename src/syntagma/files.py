@@ -208,6 +208,14 @@ def read_lines(path: str | Path, *, whole: bool = False) -> Iterator[str]:
             yield line
 
 
+def text_lines(path: str | Path, *, whole: bool = False) -> Iterator[str]:
+    """Do the same as :func:`read_lines`, for running text: refuse NULs, which UTF-16 has."""
+    for number, line in enumerate(read_lines(path, whole=whole), start=1):
+        if "\0" in line:
+            raise nul_error(path, f"in line {number}")
+        yield line
+
+
 def bounded_lines(file: IO[AnyStr], path: str | Path) -> Iterator[AnyStr]:
     """Yield the lines of an open file unchanged.
 
@@ -295,6 +303,18 @@ def read_bounded(file: IO[AnyStr], path: str | Path) -> AnyStr:
 def is_named(path: str | Path, *suffixes: str) -> bool:
     """Whether the name of a file ends in one of the suffixes, perhaps with ``.gz`` after it."""
     return str(path).lower().removesuffix(".gz").endswith(suffixes)
+
+
+def without_ending(path: str, *suffixes: str) -> str:
+    """Drop ``.gz`` and then one of the suffixes from the end of a path, if they are there.
+
+    >>> without_ending("data/Dev.TSV.gz", ".tsv"), without_ending("dev.tsv", ".txt")
+    ('data/Dev', 'dev.tsv')
+    """
+    for endings in ((".gz",), suffixes):
+        found = next((one for one in endings if path.lower().endswith(one)), "")
+        path = path[: len(path) - len(found)]
+    return path
 
 
 def read_json(path: str | Path, *, extra: str = "", finite: bool = True) -> Any:

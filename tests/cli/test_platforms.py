@@ -62,7 +62,8 @@ def test_cores_are_counted_without_sched_getaffinity(monkeypatch):
 
 def test_workers_are_spawned_on_systems_without_fork(monkeypatch):
     monkeypatch.setattr(multiprocessing, "get_all_start_methods", lambda: ["spawn"])
-    assert local_engine._context().get_start_method() == "spawn"
+    context, _ = local_engine._context()
+    assert context.get_start_method() == "spawn"
 
 
 def test_a_lock_file_that_cannot_be_removed_while_open_is_kept(tmp_path, monkeypatch):

@@ -7,15 +7,18 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
 
 from syntagma.errors import InputError
 from syntagma.parse.parser import JointParser
-from syntagma.parse.sources.cache import ParseCache
+from syntagma.parse.sources.cache import CachedSource, ParseCache
 from syntagma.parse.sources.load import kept_source, load_source
 from syntagma.parse.sources.treebank import TreebankSource
 from syntagma.text.conllu import TreebankSentence, format_conllu
+from syntagma.text.sentence import Parse, Sentence
+from syntagma.text.tokens import multiword_tokens
 from tests.conftest import SENTENCES
 from tests.messages import naming, says
 
@@ -166,6 +169,21 @@ def test_a_treebank_is_a_parse_source(tmp_path, ferry):
 def test_an_unknown_source_is_rejected(name):
     with pytest.raises(InputError, match=naming(f"{name} default-parser spacy:NAME")):
         load_source(name)
+
+
+def test_what_the_text_does_not_show_of_words_is_kept(tmp_path):
+    texts = ["", "Ah Milas'lı du x", "It rains"]
+    turkish = Sentence(("Ah", "Milas'", "lı"), (0, 3, 9), (2, 9, 11), True, ((1, 3),))
+    french = Sentence(("de", "le", "x"), (12, 12, 15), (14, 14, 16), multiword=((0, 2),))
+    plain = Sentence.from_words(["It", "rains"])
+    wanted = [[], [Parse(turkish, (0, 1, 2)), Parse(french, (0, 1, 2))], [Parse(plain, (0, 1))]]
+    source = SimpleNamespace(fingerprint="x", parse_texts=lambda texts: iter(wanted))
+    for _ in range(2):  # Parsed, then read from disk.
+        found = list(CachedSource(ParseCache(source, tmp_path)).parse_texts(texts))
+        assert found == wanted
+        tokens = [[multiword_tokens(parse) for parse in parses] for parses in found]
+        assert tokens == [[], [((1, 3),), ((0, 2),)], [()]]
+        source.parse_texts = None
 
 
 def test_noise_is_added_to_cached_parses(tmp_path, monkeypatch, tiny_parser):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import threading
 from glob import glob
@@ -20,12 +21,13 @@ from syntagma.parse.corpora.annotator import AnnotationSettings
 from syntagma.parse.corpora.chunks import group_files, split_into_chunks
 from syntagma.parse.corpora.corpus import AnnotatedCorpus
 from syntagma.parse.corpora.records import expand_paths, kind_of, reader_of
+from syntagma.parse.sources.load import load_source
 from syntagma.tasks.annotation import annotate_files
 from syntagma.text.conllu import parse_conllu
 from tests.builders import squad, treebank
 from tests.conftest import SENTENCES
 from tests.corpora import annotate, settings, text_file
-from tests.messages import naming
+from tests.messages import naming, says
 
 
 def annotate_files_here(inputs, out, chosen):
@@ -44,10 +46,20 @@ class TestInput:
         assert f"{path}, line 5: not UTF-8" in records[4].bad
         assert records[-1].position == path.stat().st_size
 
+    @pytest.mark.parametrize("kind", ["text", "words", "jsonl", "conllu"])
+    def test_a_line_with_a_nul_is_invalid(self, tmp_path, kind):
+        path = tmp_path / "a"
+        path.write_bytes("It rains.\n".encode("utf-16-le"))
+        first = next(reader_of(kind)(str(path)))
+        assert first.text == ""
+        assert says(first.bad, "a NUL line 1 `iconv -f utf-16 -t utf-8`")
+        with pytest.raises(InputError, match=naming("a NUL line 1 iconv --skip-bad")):
+            list(split_into_chunks([str(path)], [0], reader_of(kind), group=0, characters=9))
+
     def test_fields_and_errors_of_json_lines(self, tmp_path):
         path = tmp_path / "a.jsonl"
         lines = [
-            '{"id": 1, "text": "One \\ud800."}',
+            '{"id": 1, "text": "One."}',
             "",
             '{"body": "x"}',
             "[1]",
@@ -56,7 +68,7 @@ class TestInput:
         ]
         path.write_text("\n".join(lines))
         records = list(reader_of("jsonl")(str(path)))
-        assert records[0].text == "One \ufffd."
+        assert records[0].text == "One."
         assert records[1] == (2, "", None, "", records[1].position)
         for record, message in zip(
             records[2:],
@@ -102,6 +114,8 @@ class TestInput:
     def test_the_kind_of_a_file_depends_on_its_extension(self):
         names = ("a.jsonl.gz", "a.conllu", "a.txt", "a.gz", "-")
         assert [kind_of(name) for name in names] == ["jsonl", "conllu", "text", "text", "text"]
+        names = ("DATA.JSONL", "x.jsonl.GZ", "x.ndjson", "TREE.CONLLU", "TREE.CONLL.GZ")
+        assert [kind_of(name) for name in names] == ["jsonl"] * 3 + ["conllu"] * 2
         with pytest.raises(InputError, match=naming("--from text lines words jsonl conllu pdf")):
             reader_of("pdf")
 
@@ -180,6 +194,21 @@ class TestKinds:
             item.parse.sentence.forms for item in found
         ]
 
+    def test_sentences_that_touch_are_marked(self, tmp_path):
+        path = tmp_path / "a.txt"
+        path.write_text("It rains。We row。 She sang。\nNo。\n", encoding="utf-8")
+        annotate([str(path)], tmp_path / "out", settings())
+        out = io.StringIO()
+        write_corpora([tmp_path / "out"], to="conllu", out=out)
+        found = list(parse_conllu(out.getvalue().splitlines()))
+        assert [sentence.text for sentence in found] == [
+            "It rains。",
+            "We row。",
+            "She sang。",
+            "No。",
+        ]
+        assert [sentence.touches_next for sentence in found] == [True, False, False, False]
+
     def test_multi_word_tokens_are_those_of_the_treebank(self, tmp_path, tiny_parser):
         path = tmp_path / "a.conllu"
         blank = "\t".join("_" * 7)
@@ -243,6 +272,23 @@ class TestKinds:
         manifest = annotate_files([data], tmp_path / "out", settings(kind="spans"))
         # Two passages, six answerable questions and an unanswerable one.
         assert manifest.counts.documents == 9
+
+    def test_halves_of_surrogate_pairs_are_replaced(self, tmp_path):
+        first, second = "The gull \ud83d sings.", "It rains."
+        for kind, row in (
+            ("pairs", {"sentence1": first, "sentence2": second, "label": "a"}),
+            ("jsonl", {"text": first}),
+        ):
+            path = tmp_path / f"{kind}.jsonl"
+            path.write_text(json.dumps(row) + "\n")
+            out = tmp_path / kind
+            annotate_files_here([str(path)], out, settings(kind=kind))
+            found = next(AnnotatedCorpus(out).sentences())
+            assert found.text == "The gull \ufffd sings."
+            # The texts of the task are found in the corpus as they are.
+            ((parse,),) = load_source(f"parquet:{out}").parse_texts([first])
+            assert parse.heads == found.parse.heads
+            assert parse.sentence.starts == found.parse.sentence.starts
 
     def test_other_parsers_cannot_keep_words(self, tmp_path):
         path = text_file(tmp_path / "a.txt")

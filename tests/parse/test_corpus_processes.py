@@ -99,6 +99,14 @@ def test_a_killed_worker_stops_the_run_without_losses(large, tmp_path):
 
 
 @pytest.mark.slow
+def test_processes_of_the_caller_are_left_alone(tmp_path):
+    process = Child(time.sleep, 600, folder=tmp_path)
+    annotate([text_file(tmp_path / "a.txt")], tmp_path / "out", settings(), workers=2)
+    assert process.join(1) is None  # The time that a signal takes.
+    process.kill()
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks processes up in /proc")
 def test_runs_killed_at_random_moments_leave_no_process_and_lose_nothing():
     """A short version of scripts/kill_annotation.py, which kills a hundred times."""
@@ -145,6 +153,17 @@ def test_workers_of_a_cluster_write_the_same_shards(fake_ray, tmp_path):
     (tmp_path / "out" / "00000-000001.parquet").unlink()
     annotate([path], tmp_path / "out", settings(), engine="ray", resume=True)
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def test_a_run_that_skips_records_can_be_resumed_on_a_cluster(fake_ray, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.jsonl").write_text('{"text": "A gull."}\n{"body": "x"}\n{\n')
+    chosen, out = settings(kind="jsonl", skip_bad=True), tmp_path / "out"
+    annotate(["a.jsonl"], out, chosen)
+    before = contents(out)
+    next(out.glob("*.parquet")).unlink()
+    annotate(["a.jsonl"], out, chosen, engine="ray", resume=True)
+    assert contents(out) == before
 
 
 def test_errors_on_a_cluster_are_reported(fake_ray, tmp_path, monkeypatch):

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from syntagma.cli import main
 from syntagma.errors import InputError
 from syntagma.evaluation import evaluate
 from syntagma.parse.languages import MAX_CHECKED, Languages, files_in
 from syntagma.parse.parser import JointParser
-from syntagma.parse.sources.load import load_parser, load_source, needed_source
+from syntagma.parse.sources.load import kept_source, load_parser, load_source, needed_source
 from syntagma.tasks.parsing.labels import WordCodes, collect_labels, untagged_languages
 from syntagma.tasks.parsing.segmentation.learn import learn_segmenter
 from syntagma.tasks.parsing.task import ParsingTask
@@ -166,6 +167,29 @@ def test_a_parser_is_named_with_the_language_of_all_texts(folder, said):
     assert not said()
     with pytest.raises(InputError, match=naming("'de' en fr")):
         load_source(f"{folder}:de")
+
+
+def test_noise_leaves_words_as_they_are(folder):
+    text = "Oui, du port."
+    ((clean,),) = load_source(f"{folder}:fr").parse_texts([text])
+    for _ in range(2):  # Parsed, then read from disk.
+        kept_source.cache_clear()
+        ((found,),) = load_source(f"noisy:0:{folder}:fr").parse_texts([text])
+        assert found.sentence == clean.sentence
+        assert found.to_conllu(text).count("\tdu\t") == 1
+    kept_source.cache_clear()
+
+
+def test_parse_prints_lemmas_and_features_of_noisy_parses(tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("The boats can't have left.\n")
+    printed = []
+    for parser in ("noisy:0:fast-parser", "fast-parser"):
+        with pytest.raises(SystemExit) as exit_:
+            main(["parse", str(tmp_path / "a.txt"), "--parser", parser])
+        assert exit_.value.code == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    assert "\tboats\tboat\t" in printed[0]
 
 
 def test_a_corpus_is_annotated_in_one_language_with_all_options(folder, tmp_path):

@@ -62,7 +62,7 @@ class TestFormats:
     def test_dream(self, tmp_path):
         turns = ["M: Rain?", "W: No."]
         rows = [[turns, [{"question": "Is it wet?", "choice": ["yes", "no"], "answer": "no"}], "9"]]
-        path = tmp_path / "dev.json.gz"
+        path = tmp_path / "DEV.JSON.GZ"
         path.write_bytes(gzip.compress(json.dumps(rows).encode()))
         (example,) = read_all(path)
         assert example.passage == "M: Rain?\nW: No."
@@ -125,6 +125,9 @@ class TestFormats:
         with pytest.raises(InputError, match=naming("mc.dev.ans.gz line 1 answer 2")):
             read_choices(path)
         assert several.subset == "multiple"
+        path.rename(tmp_path / "MC.TSV")
+        (tmp_path / "MC.ans").write_text("B\tA\n")
+        assert [example.answer for example in read_all(tmp_path / "MC.TSV")] == [1, 0]
 
     @pytest.mark.parametrize(
         ("name", "content", "message"),

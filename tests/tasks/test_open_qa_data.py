@@ -106,7 +106,7 @@ def test_scores_of_a_retriever_belong_to_a_question(tmp_path):
 @pytest.mark.parametrize(
     ("path", "is_open"),
     [("dev.jsonl", True), ("dev.txt.gz", True), ("a.json", False), ("squad.json.gz", False),
-     ("dev.txt+texts.json", True)],
+     ("dev.txt+texts.json", True), ("DEV.TXT.GZ", True)],
 )  # fmt: skip
 def test_the_name_of_a_file_tells_its_kind(path, is_open):
     assert is_open_qa_file(path) == is_open
@@ -127,6 +127,8 @@ def test_the_format_of_searchqa_and_quasar(tmp_path, end, name):
     assert (one.id, one.answers) == ("1", ("two gulls", "gulls"))
     assert [(p.id, p.text) for p in one.paragraphs] == [("0-0", "two gulls , no more"), ("0-1", "")]
     assert (two.id, two.answers, two.paragraphs) == ("2", (), ())
+    (tmp_path / f"dev.txt{end.replace('_', '.')}").rename(tmp_path / "dev.TXT")
+    assert read_all(tmp_path / "dev.TXT") == [one, two]
 
 
 def test_the_format_of_drqa(tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from syntagma.errors import InputError
+from syntagma.errors import BadExampleError, InputError
 from syntagma.evaluation import evaluate, predict
 from syntagma.parse.parser import JointParser
 from syntagma.parse.phrases import agree
@@ -161,6 +161,21 @@ class TestPairedTreebanks:
         assert len(examples) == 24
         assert all(example.agrees for example in examples)
         assert examples[0].gold.constituents[0][1:] == (0, len(examples[0].gold))
+
+    def test_names_in_capitals_are_those_of_the_same_formats(self, files, tmp_path):
+        brackets(tmp_path / "TIDES.PTB")
+        found = read_treebank(tmp_path / "TIDES.PTB")
+        assert [one.gold for one in found] == [one.gold for one in read_treebank(files[1])]
+
+    def test_broken_phrases_in_a_comment_are_skipped(self, tmp_path):
+        path = tmp_path / "a.conllu"
+        row = "1\tRain\t_\tNOUN\tNN\t_\t0\troot\t_\t_\n\n"
+        trees = ("(S (NN Rain))", "(S (NN Rain)", "(S (NN A) (NN b))", "(NN a) (NN b)")
+        path.write_text("".join(f"# constituency = {tree}\n{row}" for tree in trees))
+        (found,) = read_treebank(path, skip_bad=True)
+        assert found.gold.constituents == (("S", 0, 1),)
+        with pytest.raises(BadExampleError, match=naming("a.conllu line 4 constituency")):
+            read_treebank(path)
 
     def test_brackets_alone_get_heads_by_rule(self, files):
         (example, *_) = read_treebank(files[1])

@@ -53,7 +53,7 @@ def shown(example):
 class TestFormats:
     @pytest.mark.parametrize("ends", ["\n", "\r\n"])
     def test_semeval(self, tmp_path, ends):
-        path = tmp_path / "TRAIN_FILE.TXT.gz"
+        path = tmp_path / "TRAIN_FILE.TXT.GZ"
         path.write_bytes(gzip.compress(SEMEVAL.replace("\n", ends).encode()))
         first, second = read_relations(path).examples
         assert first.text == "The crew left the old pier."

@@ -56,6 +56,7 @@ class TestFiles:
             ("a\n\nb\n", "c\nd\ne\n", "one line 2 empty"),
             ("a\nb\n", "c\n  \n", "other line 2 empty"),
             ("", "", "other sentence"),
+            ("a\n", "c\0\n", "other NUL line 1 iconv"),
         ],
     )
     def test_invalid_files_are_named(self, tmp_path, one, other, message):

@@ -25,7 +25,7 @@ ROW = {"sent": "The ferry left Port Ann .", "start": 15, "end": 23, "labels": ["
 
 
 class TestFormats:
-    @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.json.gz", "a.jsonl.gz"])
+    @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.json.gz", "a.jsonl.gz", "A.JSON"])
     def test_json_lists_and_json_lines(self, tmp_path, name):
         rows = [ROW | {"ents": [["Q1", 4, 9, 0.3]]}, ROW | {"start": 4, "end": 9, "labels": []}]
         rows.append({key: value for key, value in ROW.items() if key != "labels"} | {"id": "x"})

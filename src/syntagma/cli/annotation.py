@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import IO
 
 from syntagma.cli.printing import FORMATS
 from syntagma.errors import InputError
-from syntagma.parse.corpora.corpus import AnnotatedCorpus
+from syntagma.parse.corpora.corpus import AnnotatedCorpus, CorpusSentence
 from syntagma.parse.sources.stream import ParsedSentence
 from syntagma.text.conllu import TreebankSentence
 
@@ -56,11 +56,23 @@ def write_corpora(folders: Sequence[str | Path], *, to: str, out: IO[str]) -> No
     documents: set[tuple[int, int, int]] = set()
     numbers = count(1)
     for place, folder in enumerate(folders):
-        for found in AnnotatedCorpus(folder).sentences():
+        for found, after in _with_next(AnnotatedCorpus(folder).sentences()):
             sentence = found.parse.sentence
             local = replace(found.parse, sentence=sentence.shift(-sentence.start))
             document = (place, found.file, found.document)
             comments = () if document in documents else ("# newdoc",)
             documents = {document}
-            rows = TreebankSentence.from_parse(local, text=found.text, comments=comments)
+            rows = TreebankSentence.from_parse(local, text=found.text + after, comments=comments)
             out.write(FORMATS[to](ParsedSentence(found.parse, rows.with_id(str(next(numbers))))))
+
+
+def _with_next(sentences: Iterable[CorpusSentence]) -> Iterator[tuple[CorpusSentence, str]]:
+    """Yield each sentence with the text that follows it without a space; empty if none does."""
+    for found, following in pairwise(chain(sentences, [None])):
+        assert found is not None
+        touches = (
+            following is not None
+            and (following.file, following.document) == (found.file, found.document)
+            and following.parse.sentence.start == found.parse.sentence.end
+        )
+        yield found, following.text if following is not None and touches else ""

@@ -161,7 +161,7 @@ def parse(
             f"--lang {lang}: --parser {parser} names the language; omit one of the two"
         )
     if ref is None:
-        other = load_source(parser, device=device)
+        other = load_source(parser, device=device, kept=False)
         refuse(given, f"has no effect on --parser {parser}, which is no parser of ours; omit it")
         write_parses(files or ["-"], other, **where)
         return

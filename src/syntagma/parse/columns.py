@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from syntagma.errors import InputError
 from syntagma.parse.trees import lead_to_roots
 from syntagma.reprs import brief, counted
 from syntagma.text.sentence import Parse, Sentence
+from syntagma.text.tokens import Ranges, unusual_tokens
 
 IntArray = NDArray[np.int32]
 
@@ -49,6 +51,41 @@ class Labels:
         return tuple(map(self.names.__getitem__, codes))
 
 
+class Unwritten(NamedTuple):
+    """What a text and the offsets of its words do not show.
+
+    Args:
+        forms: words that their characters do not spell (French *du* as *de* + *le*), by number.
+        multiword: multi-word tokens of sentences whose words do not show them, by number.
+        continued: numbers of the sentences that the next sentence continues.
+    """
+
+    forms: dict[int, str]
+    multiword: dict[int, Ranges]
+    continued: tuple[int, ...]
+
+    @classmethod
+    def of(cls, parses: Sequence[Parse], text: str) -> Unwritten:
+        """Collect it from the parses of a text."""
+        words = chain.from_iterable(parse.sentence.words for parse in parses)
+        return cls(
+            {
+                number: form
+                for number, (form, start, end) in enumerate(words)
+                if text[start:end] != form
+            },
+            {
+                number: tokens
+                for number, parse in enumerate(parses)
+                if (tokens := unusual_tokens(parse)) is not None
+            },
+            tuple(number for number, parse in enumerate(parses) if parse.sentence.continues),
+        )
+
+
+NOTHING = Unwritten({}, {}, ())
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ParsedText:
     """The parses of one text, as columns of shape ``[n_words]``.
@@ -66,6 +103,7 @@ class ParsedText:
         relation_labels: dependency relations.
         upos_labels: universal part-of-speech tags.
         xpos_labels: treebank part-of-speech tags.
+        unwritten: what the text does not show of the words, for :meth:`parses`.
     """
 
     starts: IntArray
@@ -79,6 +117,7 @@ class ParsedText:
     relation_labels: Labels
     upos_labels: Labels
     xpos_labels: Labels
+    unwritten: Unwritten = NOTHING
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -92,6 +131,7 @@ class ParsedText:
         cls,
         parses: Sequence[Parse],
         *,
+        text: str | None = None,
         relation_labels: Labels | None = None,
         upos_labels: Labels | None = None,
         xpos_labels: Labels | None = None,
@@ -100,6 +140,8 @@ class ParsedText:
 
         Args:
             parses: the sentences in text order.
+            text: the text that the offsets refer to; without it, :meth:`parses` takes all words
+                from the text.
             relation_labels: relation vocabulary to extend; a new one by default.
             upos_labels: universal tag vocabulary to extend; a new one by default.
             xpos_labels: treebank tag vocabulary to extend; a new one by default.
@@ -124,6 +166,7 @@ class ParsedText:
             relation_labels=relation_labels,
             upos_labels=upos_labels,
             xpos_labels=xpos_labels,
+            unwritten=NOTHING if text is None else Unwritten.of(parses, text),
         )
 
     def parses(self, text: str) -> list[Parse]:
@@ -135,13 +178,18 @@ class ParsedText:
         n_sentences = int(self.sentences[-1]) + 1 if len(self) else 0
         # Sentence numbers ascend, so each sentence is a slice.
         bounds = np.searchsorted(self.sentences, np.arange(n_sentences + 1))
+        forms, multiword, continued = self.unwritten
         result = []
-        for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+        for number, (begin, end) in enumerate(pairwise(bounds)):
             starts, ends = self.starts[begin:end].tolist(), self.ends[begin:end].tolist()
-            forms = tuple(text[start:stop] for start, stop in zip(starts, ends, strict=True))
+            words = tuple(
+                forms.get(word, text[start:stop])
+                for word, start, stop in zip(range(begin, end), starts, ends, strict=True)
+            )
+            tokens = multiword.get(number)
             result.append(
                 Parse(
-                    Sentence(forms, tuple(starts), tuple(ends)),
+                    Sentence(words, tuple(starts), tuple(ends), number in continued, tokens),
                     tuple(self.heads[begin:end].tolist()),
                     self.relation_labels.decode(self.relations[begin:end].tolist()),
                     self.upos_labels.decode(self.upos[begin:end].tolist()),

@@ -14,7 +14,7 @@ from syntagma.extraction.document import Document
 from syntagma.extraction.extract import is_formatted
 from syntagma.extraction.source import read_plain_text
 from syntagma.extraction.worker import Extractor
-from syntagma.files import read_lines
+from syntagma.files import text_lines
 from syntagma.outputs import write_text
 from syntagma.parse.sources.load import load_parser
 from syntagma.report.answer_page import answer_page
@@ -249,7 +249,7 @@ def read_questions(path: str | Path) -> list[str]:
     Raises:
         InputError: the file cannot be read.
     """
-    return [line.strip() for line in read_lines(path) if line.strip()]
+    return [line.strip() for line in text_lines(path) if line.strip()]
 
 
 def read_and_answer(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from syntagma.errors import InputError
 from syntagma.files import STANDARD_INPUT
+from syntagma.json_values import without_halves
 from syntagma.parse.corpora.records import Reader, Record
 from syntagma.reprs import full_repr
 
@@ -127,7 +128,8 @@ def split_into_chunks(
     n_bad = 0
     for number in numbers:
         position = 0
-        for record in reader(paths[number]):
+        for read in reader(paths[number]):
+            record = read._replace(text=without_halves(read.text))
             position = record.position
             chunk.position = bytes_before + position
             if record.bad:
@@ -147,7 +149,11 @@ def split_into_chunks(
                 chunk.records.append((number, record))
                 chunk.characters += len(record.text)
             # Numbers and errors are hashed too: --resume must notice any change of the input.
-            hashed.update(f"{number}\0{record.number}\0{record.text}\0{record.bad}\1".encode())
+            hashed.update(
+                f"{number}\0{record.number}\0{record.text}\0{record.bad}\1".encode(
+                    errors="surrogatepass"  # Names of files may have halves of surrogate pairs.
+                )
+            )
             if record.sentences is not None:
                 hashed.update(full_repr(record.sentences).encode())
             if chunk.characters >= characters:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import multiprocessing
 import os
@@ -10,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +53,7 @@ def run_in_pool(plan: AnnotationPlan, devices: list[str]) -> FinishedChunks:
         plan: the plan of the run.
         devices: the device of each process.
     """
-    context = _context()
+    context, children = _context()
     free_devices = context.Queue()
     for device in devices:
         free_devices.put(device)
@@ -83,8 +85,9 @@ def run_in_pool(plan: AnnotationPlan, devices: list[str]) -> FinishedChunks:
     finally:
         # A chunk takes minutes: after an error or Ctrl-C, do not wait for those in progress.
         pool.shutdown(wait=False, cancel_futures=True)
-        for child in multiprocessing.active_children():
-            child.terminate()
+        for child in children:
+            if child.is_alive():
+                child.terminate()
 
 
 @contextmanager
@@ -105,14 +108,31 @@ def _variables_of_workers() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _context() -> Any:
-    """Return a start method that does not fork this process, with its threads and locks."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    # The fork server imports the packages once, and workers are forked from it.
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([PRELOAD])
-    return context
+def _context() -> tuple[Any, list[BaseProcess]]:
+    """Return a start method that does not fork this process, with its threads and locks.
+
+    Returns:
+        The start method, and a list to which each process that is made with it is added: the
+        process of the caller may have others.
+    """
+    if "forkserver" in multiprocessing.get_all_start_methods():
+        # The fork server imports the packages once, and workers are forked from it.
+        context: Any = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([PRELOAD])
+    else:
+        context = multiprocessing.get_context("spawn")
+    children: list[BaseProcess] = []
+    make = context.Process
+
+    def noted(*args: Any, **kwargs: Any) -> BaseProcess:
+        child: BaseProcess = make(*args, **kwargs)
+        children.append(child)
+        return child
+
+    # The context itself is shared by the whole process.
+    context = copy.copy(context)
+    context.Process = noted
+    return context, children
 
 
 def _collect(pending: dict[Future[ShardEntry], Chunk]) -> FinishedChunks:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from syntagma.errors import InputError, MissingExtraError
 from syntagma.files import STANDARD_INPUT
 from syntagma.parse.corpora.annotator import AnnotationSettings, Annotator
 from syntagma.parse.corpora.plan import AnnotationPlan, FinishedChunks
+from syntagma.parse.corpora.records import Reader, Record
 
 
 class _Worker:
@@ -44,6 +46,14 @@ class _Worker:
         return {"finished": pickle.dumps(planned)}
 
 
+def _records(path: str, *, reader: Reader, names: dict[str, str]) -> Iterator[Record]:
+    """Read a file; messages name it as the user does, so that shards are those of one machine."""
+    for record in reader(path):
+        if record.bad.startswith(path):
+            record = record._replace(bad=names[path] + record.bad.removeprefix(path))
+        yield record
+
+
 def run_on_ray(plan: AnnotationPlan, devices: list[str]) -> FinishedChunks:
     """Annotate on the cluster at ``RAY_ADDRESS``, or on a local one that is started here.
 
@@ -64,7 +74,8 @@ def run_on_ray(plan: AnnotationPlan, devices: list[str]) -> FinishedChunks:
         raise InputError("--engine ray cannot read standard input; give files on a shared disk")
     # Workers have other working directories.
     paths = [str(Path(path).resolve()) for path in plan.paths]
-    plan = AnnotationPlan(paths, plan.reader, plan.settings, plan.folder.resolve(), plan.finished)
+    reader = partial(_records, reader=plan.reader, names=dict(zip(paths, plan.paths, strict=True)))
+    plan = AnnotationPlan(paths, reader, plan.settings, plan.folder.resolve(), plan.finished)
     if not ray.is_initialized():
         ray.init(log_to_driver=False, include_dashboard=False, logging_level="error")
     context = ray.data.DataContext.get_current()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
-import re
 import sys
 import zlib
 from collections import Counter
@@ -16,15 +15,13 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from syntagma.errors import DiskError, InputError
-from syntagma.files import STANDARD_INPUT, bounded_lines, require_end, unpacked
+from syntagma.files import STANDARD_INPUT, bounded_lines, is_named, nul_error, require_end, unpacked
 from syntagma.json_values import parse_json
 from syntagma.text.conllu import parse_conllu
 from syntagma.text.sentence import Sentence
 
 KINDS = ("text", "lines", "words", "jsonl", "conllu")
-ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".conllu": "conllu", ".conll": "conllu"}
-
-SURROGATE = re.compile("[\ud800-\udfff]")
+ENDINGS = {"jsonl": (".jsonl", ".ndjson"), "conllu": (".conllu", ".conll")}
 
 
 class Record(NamedTuple):
@@ -55,7 +52,7 @@ def kind_of(path: str) -> str:
     Args:
         path: path of the file, with or without ``.gz``.
     """
-    return ENDINGS.get(Path(path.removesuffix(".gz")).suffix, "text")
+    return next((kind for kind, known in ENDINGS.items() if is_named(path, *known)), "text")
 
 
 def kind_of_all(paths: list[str]) -> str:
@@ -136,7 +133,7 @@ class _Line(NamedTuple):
 
 
 def _lines(path: str) -> Iterator[_Line]:
-    """Yield lines without their ends; lines that are not UTF-8 are yielded as invalid ones."""
+    """Yield lines without their ends; lines that are not UTF-8 text are yielded as invalid ones."""
     with _open_bytes(path) as (file, raw):
         number = 0
         try:
@@ -146,11 +143,14 @@ def _lines(path: str) -> Iterator[_Line]:
                     line = line.removeprefix(codecs.BOM_UTF8)
                 # In a compressed file this is ahead of the line: decompression reads blocks.
                 position = raw.tell() if raw is not None else 0
+                text = bad = ""
                 try:
-                    yield _Line(number, line.rstrip(b"\r\n").decode("utf-8"), "", position)
+                    text = line.rstrip(b"\r\n").decode("utf-8")
                 except UnicodeDecodeError as error:
                     bad = f"{path}, line {number}: not UTF-8 ({error.reason})"
-                    yield _Line(number, "", bad, position)
+                if "\0" in text:
+                    text, bad = "", str(nul_error(path, f"in line {number}"))
+                yield _Line(number, text, bad, position)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(
                 f"{path}: damaged gzip file after line {number}; get the file again"
@@ -214,8 +214,7 @@ def _text_of_object(line: str, field: str, place: str) -> tuple[str, str]:
     if not isinstance(value.get(field), str):
         fields = ", ".join(map(repr, value)) or "none"
         return "", f"{place}: expected text in the field {field!r}, got the fields {fields}"
-    # JSON escapes can contain unpaired surrogates, which cannot be encoded as UTF-8.
-    return SURROGATE.sub("\ufffd", value[field]), ""
+    return value[field], ""
 
 
 def _treebank_records(path: str) -> Iterator[Record]:

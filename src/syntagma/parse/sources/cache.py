@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import safetensors
@@ -28,14 +29,14 @@ from safetensors.numpy import save as save_tensors
 from syntagma.batches import batched
 from syntagma.drafts import drop_lock, remove_abandoned, remove_free_locks
 from syntagma.outputs import disk_errors, write_file
-from syntagma.parse.columns import Labels, ParsedText, require_trees
+from syntagma.parse.columns import NOTHING, Labels, ParsedText, Unwritten, require_trees
 from syntagma.parse.sources.source import ParseSource
 from syntagma.progress import progress_bar
 from syntagma.text.sentence import Parse
 
 log = logging.getLogger(__name__)
 
-FORMAT = 2
+FORMAT = 3
 GROUP = 2000
 """Number of texts that are parsed and written together."""
 IN_MEMORY = 200_000
@@ -45,6 +46,8 @@ POLL_SECONDS = 1.0
 REMEDY = "set SYNTAGMA_CACHE to another folder"
 
 COLUMNS = ("starts", "ends", "sentences", "heads", "relations", "upos", "xpos", "parts")
+UNWRITTEN = "unwritten"
+"""Name of the array with the JSON of what the texts do not show."""
 LABELS = ("relation_labels", "upos_labels", "xpos_labels")
 
 
@@ -205,7 +208,7 @@ class ParseCache:
         parses = self.source.parse_texts(text for _, text in group)
         for (key, text), sentences in zip(group, parses, strict=True):
             require_trees(sentences, text)
-            columns[key] = ParsedText.from_parses(sentences, **labels)
+            columns[key] = ParsedText.from_parses(sentences, text=text, **labels)
             self.parsed_words += len(columns[key])
         self.seconds += time.perf_counter() - begin
         self._known.update(columns)
@@ -219,7 +222,7 @@ class CachedSource:
     """A parse source that reads from a cache, for callers that ask for the same texts again.
 
     Args:
-        cache: the parses; a cache keeps neither probabilities nor phrases.
+        cache: the parses; a cache keeps no probabilities, phrases, features and lemmas.
     """
 
     def __init__(self, cache: ParseCache) -> None:
@@ -244,10 +247,19 @@ class CachedSource:
 
 def _write(folder: Path, columns: dict[str, ParsedText], labels: dict[str, Labels]) -> Path:
     """Write the parses of one group, by key, to a new file."""
-    arrays: dict[str, NDArray[np.int32]] = {
+    arrays: dict[str, NDArray[Any]] = {
         name: np.concatenate([getattr(text, name) for text in columns.values()]) for name in COLUMNS
     }
     arrays["n_words"] = np.array([len(text) for text in columns.values()], np.int32)
+    unwritten = [
+        (number, list(forms.items()), list(multiword.items()), continued)
+        for number, (forms, multiword, continued) in enumerate(
+            text.unwritten for text in columns.values()
+        )
+        if forms or multiword or continued
+    ]
+    # As an array, because the size of the metadata is limited.
+    arrays[UNWRITTEN] = np.frombuffer(json.dumps(unwritten).encode(), np.uint8)
     metadata = {name: json.dumps(value.names) for name, value in labels.items()}
     metadata["keys"] = " ".join(columns)
     data = save_tensors(arrays, metadata)
@@ -284,10 +296,16 @@ def _read_or_remove(path: Path) -> dict[str, ParsedText]:
     arrays = load_tensors(data)
     labels = {name: Labels(json.loads(metadata[name])) for name in LABELS}
     bounds = np.concatenate([[0], np.cumsum(arrays["n_words"])])
-    return {
-        key: ParsedText(
-            *(arrays[name][bounds[number] : bounds[number + 1]] for name in COLUMNS),
-            *(labels[name] for name in LABELS),
+    unwritten = {
+        number: Unwritten(
+            dict(forms), {where: tuple(map(tuple, own)) for where, own in multiword}, tuple(rest)
         )
-        for number, key in enumerate(metadata["keys"].split())
+        for number, forms, multiword, rest in json.loads(arrays[UNWRITTEN].tobytes())
     }
+    found = {}
+    for number, key in enumerate(metadata["keys"].split()):
+        words = slice(bounds[number], bounds[number + 1])
+        columns = [arrays[name][words] for name in COLUMNS]
+        values: list[Any] = [*columns, *labels.values(), unwritten.get(number, NOTHING)]
+        found[key] = ParsedText(*values)
+    return found

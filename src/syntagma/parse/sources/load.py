@@ -167,7 +167,12 @@ def _meant(name: str) -> str:
 
 
 def load_source(
-    name: str, *, device: str = "cpu", mode: Mode = "raw", options: HubOptions = NONE
+    name: str,
+    *,
+    device: str = "cpu",
+    mode: Mode = "raw",
+    options: HubOptions = NONE,
+    kept: bool = True,
 ) -> ParseSource:
     """Load a parse source.
 
@@ -186,6 +191,7 @@ def load_source(
         mode: ``raw`` for running text, ``words`` for words separated by spaces, which are kept by
             all sources except ``tacred``, ``spacy``, ``stanza``, and what a package offers.
         options: how a parser is loaded from the hub.
+        kept: whether what noise is added to is kept on disk, without features and lemmas.
 
     Raises:
         InputError: the name is not that of a parse source, or the mode is unknown.
@@ -209,7 +215,11 @@ def load_source(
     if kind == "random" and (not rest or rest.isdecimal()):
         return RandomTreeSource(int(rest or 0), mode=mode)
     if (noise := read_noise(name)) is not None:
-        source = kept_source(noise.source, device, mode)
+        source = (
+            kept_source(noise.source, device, mode)
+            if kept
+            else load_source(noise.source, device=device, mode=mode, kept=False)
+        )
         return NoisySource(source, noise.share, noise.seed, what=noise.what)
     # A name with a colon could be taken for one on the hub, where there is nothing to find.
     if ":" in name and kind in PARSERS:

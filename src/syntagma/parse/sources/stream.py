@@ -12,7 +12,7 @@ from typing import NamedTuple
 from syntagma.batches import batched
 from syntagma.encoders.default import DEFAULT_PARSER
 from syntagma.errors import InputError
-from syntagma.files import BYTE_ORDER_MARK, nul_error, read_lines
+from syntagma.files import BYTE_ORDER_MARK, text_lines
 from syntagma.parse.parser import JointParser
 from syntagma.parse.sources.source import ParseSource
 from syntagma.text.conllu import TreebankSentence, format_conllu, read_conllu
@@ -87,23 +87,11 @@ def parse_file(
         return
     is_empty = True
     document = "# newdoc" if str(path) == "-" else f"# newdoc id = {Path(path).name}"
-    for parsed in _parse_lines(_text_lines(path), parser, kind, document):
+    for parsed in _parse_lines(text_lines(path, whole=True), parser, kind, document):
         is_empty = False
         yield parsed
     if is_empty:
         raise InputError(f"{path}: is empty; expected text")
-
-
-def _text_lines(path: str | Path) -> Iterator[str]:
-    """Yield the lines of a text unchanged.
-
-    Raises:
-        InputError: one has a NUL, as in UTF-16 without a byte-order mark.
-    """
-    for number, line in enumerate(read_lines(path, whole=True), start=1):
-        if "\0" in line:
-            raise nul_error(path, f"in line {number}")
-        yield line
 
 
 def _parse_treebank(

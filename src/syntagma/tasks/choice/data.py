@@ -16,7 +16,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from syntagma.errors import InputError
-from syntagma.files import STANDARD_INPUT
+from syntagma.files import STANDARD_INPUT, is_named
 from syntagma.tasks.choice.csv_formats import lines, table
 from syntagma.tasks.choice.dream import dream
 from syntagma.tasks.choice.example import Candidates, ChoiceExample
@@ -54,15 +54,14 @@ def _candidates(path: str) -> Candidates:
         )
     if not Path(file).exists():
         raise InputError(f"{file}: no such file or folder; give the path of one")
-    name = file.removesuffix(".gz")
-    if Path(file).is_dir() or name.endswith((".tar", ".tgz", ".txt")):
+    if Path(file).is_dir() or is_named(file, ".tar", ".tgz", ".txt"):
         return race(file, part)
     if part:
         raise InputError(f"{path}: only a RACE folder or archive has parts ({PART}{part})")
-    suffix = Path(name).suffix
-    if suffix not in READERS:
+    read = next((READERS[ending] for ending in READERS if is_named(file, ending)), None)
+    if read is None:
         raise InputError(
             f"{path}: expected a RACE folder or archive, or a file that ends in "
             f"{', '.join(READERS)} (also with .gz)"
         )
-    return READERS[suffix](file)
+    return read(file)

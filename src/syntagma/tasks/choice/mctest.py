@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from syntagma.errors import InputError
-from syntagma.files import read_lines
+from syntagma.files import read_lines, without_ending
 from syntagma.tasks.choice.example import Candidates, checked, letter
 from syntagma.tasks.collect import InvalidRecordError
 
@@ -67,7 +67,7 @@ def mctest(file: str) -> Candidates:
 
 def _answers(file: str) -> tuple[Path, list[str] | None]:
     """Return the path of the answers, gzipped or not, and their lines if the file exists."""
-    answer_file = Path(file.removesuffix(".gz").removesuffix(".tsv") + ".ans")
+    answer_file = Path(without_ending(file, ".tsv") + ".ans")
     for path in (answer_file, answer_file.with_name(f"{answer_file.name}.gz")):
         if path.is_file():
             return path, [line for line in read_lines(path) if line.strip()]

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath, PurePosixPath
 
 from syntagma.errors import InputError
-from syntagma.files import BYTE_ORDER_MARK, MAX_LINE, read_errors, read_text
+from syntagma.files import (
+    BYTE_ORDER_MARK,
+    MAX_LINE,
+    is_named,
+    read_errors,
+    read_text,
+    without_ending,
+)
 from syntagma.json_values import parse_json
 from syntagma.tasks.choice.example import Candidates, checked, letter
 from syntagma.tasks.collect import InvalidRecordError
@@ -56,7 +63,7 @@ def _files(file: str, part: str) -> Iterator[File]:
     with read_errors(path):
         is_archive = tarfile.is_tarfile(path)
     if not is_archive:
-        if path.name.removesuffix(".gz").endswith((".tar", ".tgz")):
+        if is_named(path, ".tar", ".tgz"):
             raise InputError(f"{file}: is not a tar archive; download it again")
         yield path.name, path.resolve(), read_text(path)
         return
@@ -104,9 +111,9 @@ def _subset_and_name(name: str, path: PurePath) -> tuple[str, str]:
     """
     folders = path.parts[:-1]
     if not folders or folders[-1] not in SUBSETS:
-        return "", name.removesuffix(".gz").removesuffix(".txt")
+        return "", without_ending(name, ".txt")
     first = len(folders) - (2 if folders[-2:-1] and folders[-2] in PARTS else 1)
-    stem = path.name.removesuffix(".gz").removesuffix(".txt")
+    stem = without_ending(path.name, ".txt")
     return folders[-1], "/".join((*folders[first:], stem))
 
 

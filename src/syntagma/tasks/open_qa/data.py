@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.files import read_lines, split_pair
+from syntagma.files import is_named, read_lines, split_pair, without_ending
 from syntagma.json_values import parse_json
 from syntagma.tasks.collect import Collected, InvalidRecordError, gather
 from syntagma.text.alignment import encodable
@@ -112,20 +112,20 @@ def is_open_qa_file(path: str | Path) -> bool:
         path: the questions, or ``QUESTIONS+PARAGRAPHS``.
     """
     first, second = split_pair(str(path))
-    return bool(second) or Path(first.removesuffix(".gz")).suffix in SUFFIXES
+    return bool(second) or is_named(first, *SUFFIXES)
 
 
 def _candidates(path: str) -> Found:
     first, second = split_pair(path)
     if any(RETRIEVED.search(line) for line in read_lines(first)):
         return _by_id(first, second or _paragraph_file(first, BY_ID))
-    name = Path(first.removesuffix(".gz"))
-    if not second and name.suffix not in SUFFIXES:
+    if not second and not is_named(first, *SUFFIXES):
         raise InputError(
             f"{first}: expected questions as .txt or .jsonl (also with .gz), or both files as "
             f"QUESTIONS+PARAGRAPHS"
         )
-    return _by_line(first, second or _paragraph_file(first, name.with_suffix(".json").name))
+    name = f"{Path(without_ending(first, *SUFFIXES)).name}.json"
+    return _by_line(first, second or _paragraph_file(first, name))
 
 
 def _paragraph_file(questions: str, name: str) -> str:

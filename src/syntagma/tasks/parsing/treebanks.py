@@ -10,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from syntagma.errors import BadExampleError, InputError
-from syntagma.files import split_pair
+from syntagma.files import is_named, split_pair
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import agree
 from syntagma.text.brackets import BracketedSentence, parse_brackets, read_brackets
@@ -96,7 +96,10 @@ def read_treebank(path: str | Path, *, skip_bad: bool = False) -> list[TreeExamp
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A sentence as read from one or two files, not yet checked."""
+    """A sentence as read from one or two files, not yet checked.
+
+    Phrases in a comment of its rows are not read yet either.
+    """
 
     path: str
     rows: TreebankSentence | None
@@ -106,7 +109,8 @@ class _Candidate:
         """Check the sentence and build its example.
 
         Raises:
-            InputError: its heads do not form a tree, or the two files disagree about its words.
+            InputError: its heads do not form a tree, the phrases in its comment are no tree, or
+                the two files disagree about its words.
         """
         rows, brackets = self.rows, self.brackets
         if rows is None:
@@ -117,6 +121,8 @@ class _Candidate:
             return TreeExample(str(number), gold, None, brackets, agrees=True)
         gold = rows.parse()
         key = rows.comment("sent_id") or str(number)
+        if brackets is None:
+            brackets = _in_comment(rows)
         if brackets is None:
             return TreeExample(key, gold, rows)
         if len(brackets) != len(gold):
@@ -157,7 +163,7 @@ def genre_of(example: TreeExample) -> str:
 
 def is_bracket_file(path: str | Path) -> bool:
     """Return whether a file contains Penn brackets, going by its suffix."""
-    return str(path).removesuffix(".gz").endswith(BRACKETS)
+    return is_named(path, *BRACKETS)
 
 
 def _trees(path: str) -> Iterator[BracketedSentence]:
@@ -171,7 +177,7 @@ def _examples(path: str) -> Iterator[_Candidate]:
         if is_bracket_file(path):
             yield from (_Candidate(path, None, tree) for tree in _trees(path))
         else:
-            yield from (_Candidate(path, rows, _in_comment(rows)) for rows in read_conllu(path))
+            yield from (_Candidate(path, rows, None) for rows in read_conllu(path))
         return
     if is_bracket_file(first) or not is_bracket_file(second):
         raise InputError(

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from syntagma.errors import InputError
-from syntagma.files import read_lines, read_objects
+from syntagma.files import is_named, read_lines, read_objects
 from syntagma.parse.sources.tacred import tacred_words
 from syntagma.tasks.collect import Collected, gather
 from syntagma.tasks.mentions.data import Mention, mention_problem, row_id
@@ -69,10 +69,9 @@ def read_relations(path: str | Path, *, skip_bad: bool = False) -> Collected[Rel
         InputError: the file cannot be read; an example is invalid, and ``skip_bad`` is false; or
             no valid example is left.
     """
-    name = str(path).removesuffix(".gz").lower()
-    if name.endswith((".json", ".jsonl")):
+    if is_named(path, ".json", ".jsonl"):
         rows = _tacred(path)
-    elif name.endswith(".txt"):
+    elif is_named(path, ".txt"):
         rows = _tagged(path)
     else:
         raise InputError(

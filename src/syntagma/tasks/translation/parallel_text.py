@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from syntagma.errors import BadExampleError, InputError
-from syntagma.files import read_lines, split_pair
+from syntagma.files import split_pair, text_lines
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def read_parallel(path: str | Path, *, skip_bad: bool = False) -> list[ParallelE
             ``skip_bad`` is false; or no pair is left.
     """
     source, target = split_pair(str(path))
-    pairs = _zip(source, target) if target else [(line, "") for line in read_lines(source)]
+    pairs = _zip(source, target) if target else [(line, "") for line in text_lines(source)]
     examples: list[ParallelExample] = []
     empty = 0
     for number, (one, other) in enumerate(pairs, start=1):
@@ -62,7 +62,7 @@ def read_parallel(path: str | Path, *, skip_bad: bool = False) -> list[ParallelE
 
 
 def _zip(source: str, target: str) -> list[tuple[str, str]]:
-    pairs = list(zip_longest(read_lines(source), read_lines(target)))
+    pairs = list(zip_longest(text_lines(source), text_lines(target)))
     whole = [(one, other) for one, other in pairs if one is not None and other is not None]
     if len(whole) < len(pairs):
         counts = [sum(pair[side] is not None for pair in pairs) for side in (0, 1)]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.files import read_objects
+from syntagma.files import is_named, read_objects
 from syntagma.tasks.collect import Collected, gather
 from syntagma.tasks.mentions.data import Mention, mention_problem, row_id
 
@@ -48,7 +48,7 @@ def read_typing(path: str | Path, *, skip_bad: bool = False) -> Collected[Typing
         InputError: the file cannot be read; a mention is invalid, and ``skip_bad`` is false; or no
             valid mention is left.
     """
-    if not str(path).removesuffix(".gz").endswith((".json", ".jsonl")):
+    if not is_named(path, ".json", ".jsonl"):
         raise InputError(
             f"{path}: expected mentions with their types as .json or .jsonl (also with .gz); "
             f"rename the file"
