@@ -121,9 +121,11 @@ def train(
 
     The run folder has the model, its metrics, its predictions for the dev files and its settings.
     """
+    from syntagma.outputs import require_apart
     from syntagma.tasks.experiment import load_experiment
 
     experiment = load_experiment(config, overrides)
+    require_apart(json_file, (*experiment.data.train, *experiment.data.dev))
     require_encoder(experiment.encoder)
     from syntagma.training.processes import is_first_process
     from syntagma.training.run import train as run
@@ -203,10 +205,8 @@ def evaluate(
     print_utf8()
     from syntagma.evaluation import evaluate as run
     from syntagma.files import require_once
-    from syntagma.outputs import require_apart
 
     require_once(data)
-    require_apart(json_file, data)
     if predictions is not None:
         from syntagma.evaluation import score_predictions
 
@@ -214,7 +214,6 @@ def evaluate(
         given |= {"--threshold": threshold is not None, "--lang": bool(lang)}
         refuse({"--null-odds": raw and null_odds is not None}, "has no effect with --raw; omit it")
         refuse(given, "has no effect with --predictions; omit one of the two")
-        require_apart(json_file, [predictions, null_odds or ""])
         metrics: dict[str, Any] = dict(
             score_predictions(
                 task or model, data, predictions, null_odds=null_odds, raw=raw, skip_bad=skip_bad

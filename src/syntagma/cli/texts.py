@@ -260,12 +260,15 @@ def annotate(
         write_json_file(json_file, {"sentences": n_sentences})
         return
     require_encoder(parser)
+    from syntagma.outputs import require_apart
     from syntagma.parse.corpora.annotator import AnnotationSettings
+    from syntagma.parse.corpora.records import expand_paths
     from syntagma.tasks.annotation import annotate_files
 
     if not inputs or out is None:
         raise InputError("expected INPUT… and --out DIR, or --check DIR")
     require_once(inputs)
+    require_apart(json_file, expand_paths(inputs))
     choices: dict[str, Any] = {"precision": precision or None}
     settings = AnnotationSettings(
         kind=source,
