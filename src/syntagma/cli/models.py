@@ -215,6 +215,7 @@ def evaluate(
 
         given = {"--by": bool(by), "--parser": bool(parser), "--precision": bool(precision)}
         given |= {"--threshold": threshold is not None, "--lang": bool(lang)}
+        given["--device"] = device != "cpu"
         refuse({"--null-odds": raw and null_odds is not None}, "has no effect with --raw; omit it")
         refuse(given, "has no effect with --predictions; omit one of the two")
         metrics: dict[str, Any] = dict(

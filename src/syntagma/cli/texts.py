@@ -138,7 +138,7 @@ def parse(
     if source == "parquet":
         if not files:
             raise InputError("--from parquet: expected folders of annotated corpora, got none")
-        given = {"--parser": parser != DEFAULT_PARSER} | given
+        given |= {"--parser": parser != DEFAULT_PARSER, "--device": device != "cpu"}
         refuse(given, "has no effect with --from parquet, which prints stored parses; omit it")
         from syntagma.cli.annotation import write_corpora
 
