@@ -33,6 +33,18 @@ def test_lines_that_are_not_utf8_are_reported(tmp_path, pack):
         list(read_lines(path))
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("n_before", [0, 9, 8191, 8193, 2**20 - 1, 2**20, 3 * 2**20 + 5])
+def test_the_byte_that_is_not_utf8_is_counted_from_the_beginning(tmp_path, pack, n_before):
+    path = tmp_path / "a.txt"
+    for end in (b"\xff!", b"\xc3"):  # a wrong byte, and half a character at the end
+        path.write_bytes(pack(b"a" * n_before + end))
+        with pytest.raises(InputError, match=rf"a\.txt: not UTF-8 at byte {n_before} "):
+            read_text(path)
+    path.write_bytes(pack(b"a" * n_before + "é".encode()))
+    assert read_text(path) == "a" * n_before + "é"
+
+
 def test_texts_with_nuls_are_reported(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("É, a ferry sank .\n".encode("utf-16-le").replace(b"\xc9\0", b"E\0"))

@@ -148,12 +148,18 @@ class _Unpacked(gzip.GzipFile):
 
 
 @contextmanager
-def read_errors(path: str | Path, n_read: Callable[[], int] | None = None) -> Iterator[None]:
+def read_errors(
+    path: str | Path,
+    n_read: Callable[[], int] | None = None,
+    *,
+    n_bytes: Callable[[], int] | None = None,
+) -> Iterator[None]:
     """Turn reading, decoding, gzip, tar and CSV errors in the block into one-line messages.
 
     Args:
         path: file being read.
         n_read: returns the number of lines read so far; give it when reading line by line.
+        n_bytes: returns the number of bytes read so far; give it when decoding block by block.
 
     Raises:
         InputError: reading failed inside the block.
@@ -161,7 +167,8 @@ def read_errors(path: str | Path, n_read: Callable[[], int] | None = None) -> It
     try:
         yield
     except UnicodeDecodeError as error:
-        place = f" at byte {error.start}"
+        before = 0 if n_bytes is None else n_bytes() - len(error.object)
+        place = f" at byte {before + error.start}"
         if n_read is not None:
             # The decoder reads a new chunk only when all earlier lines have been yielded, so the
             # line feeds before the bad byte in this chunk are lines that were not counted yet.
@@ -257,8 +264,18 @@ def read_text(path: str | Path) -> str:
         InputError: the file cannot be read, is not UTF-8, contains a NUL, is empty, or is longer
             than :data:`MAX_TEXT`.
     """
-    with read_errors(path), open_text(path) as file:
-        text = read_bounded(file, path)
+    n_bytes = 0
+
+    def decoded(file: IO[bytes]) -> Iterator[str]:
+        nonlocal n_bytes
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        while block := file.read(2**20):
+            n_bytes += len(block)
+            yield decoder.decode(block)
+        yield decoder.decode(b"", final=True)
+
+    with read_errors(path, n_bytes=lambda: n_bytes), open_bytes(path) as file:
+        text = "".join(_bounded(decoded(file), path))
     if (nul := text.find("\0")) >= 0:
         raise nul_error(path, f"at byte {len(text[:nul].encode())}")
     if not text.strip():
@@ -289,15 +306,19 @@ def read_bounded(file: IO[AnyStr], path: str | Path) -> AnyStr:
     Raises:
         InputError: it is longer than :data:`MAX_TEXT`.
     """
-    parts, length = [], 0
-    while part := file.read(2**20):
-        parts.append(part)
-        length += len(part)
-        if length > MAX_TEXT:
+    end = file.read(0)
+    return end.join(_bounded(iter(lambda: file.read(2**20), end), path))
+
+
+def _bounded(parts: Iterable[AnyStr], path: str | Path) -> Iterator[AnyStr]:
+    """Yield the parts of a text; an error if they are longer than :data:`MAX_TEXT` together."""
+    length = 0
+    for part in parts:
+        if (length := length + len(part)) > MAX_TEXT:
             raise InputError(
                 f"{path}: is longer than {MAX_TEXT} characters; give a smaller text file"
             )
-    return part.join(parts)
+        yield part
 
 
 def is_named(path: str | Path, *suffixes: str) -> bool:

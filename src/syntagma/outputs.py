@@ -11,7 +11,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +136,8 @@ def is_stream(path: Path) -> bool:
 
 
 def _write_stream(path: Path, draft: Path) -> None:
-    with open(draft, "rb") as file:
+    # A reader that closes the pipe, such as `head`, has what it wants: that is no failure.
+    with open(draft, "rb") as file, suppress(BrokenPipeError):
         if path.as_posix() in STANDARD_OUTPUTS:
             # Opening /dev/stdout anew would start at offset 0 and, if it is redirected to a file,
             # overwrite what was already printed.

@@ -190,13 +190,14 @@ def test_options_without_effect_are_errors(run, tmp_path):
     assert (code, "--top" in one_line(err)) == (2, True)
 
 
-def test_a_closed_pipe_is_not_an_error(run, monkeypatch):
+@pytest.mark.parametrize("arguments", ["reproduce --list", "settings --json - --quiet"])
+def test_a_closed_pipe_is_not_an_error(run, monkeypatch, arguments):
     reading, writing = os.pipe()
     os.close(reading)
     # Closing it flushes the rest of the output, as Python does at exit.
     with open(writing, "w") as pipe:
         monkeypatch.setattr(sys, "stdout", pipe)
-        code, _, err = run("reproduce", "--list")
+        code, _, err = run(*arguments.split())
     assert (code, err) == (0, "")
 
 

@@ -357,3 +357,35 @@ def test_questions_as_json_lines(run, tmp_path):
         assert code == 2
         assert says(one_line(err), "has no effect with --jsonl")
     assert not (tmp_path / "x.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("parse DATA --from parquet --device cuda", "--device --from parquet"),
+        ("evaluate spans DATA --predictions DATA --device cuda", "--device --predictions"),
+        ("index DATA --out out --encoder none --device cuda", "--device --encoder none"),
+        ("compare a b --device cuda", "--device --data"),
+        ("noise a --trained --device cuda", "--trained --device"),
+        ("annotate DATA --out out --field body", "--field JSON conllu jsonl"),
+        ("annotate DATA --out out --field body --from pairs", "--field JSON pairs jsonl"),
+        ("reproduce --list --systems plain", "--systems --list"),
+        ("reproduce --list --settings", "--settings --list"),
+        ("reproduce --list --dry-run", "--dry-run --list"),
+        ("reproduce --list --seeds 3", "--seeds --list"),
+        ("reproduce --list --scale cpu", "--scale --list"),
+        ("reproduce --list --set head.max_length=8", "--set --list"),
+        ("reproduce --list --out out", "--out --list"),
+        ("reproduce squad1 plain --settings --dry-run", "--dry-run --settings"),
+        ("reproduce squad1 plain --settings --seeds 3", "--seeds --settings"),
+    ],
+)
+def test_an_option_without_effect_is_named(run, tmp_path, monkeypatch, command, message):
+    monkeypatch.setattr("syntagma.encoders.precision.require_device", lambda _: None)
+    monkeypatch.chdir(tmp_path)
+    data = tmp_path / "a.conllu"
+    data.write_text("1\tNow\t_\tADV\tRB\t_\t0\troot\t_\t_\n\n")
+    code, out, err = run(*command.replace("DATA", str(data)).split())
+    assert (code, out) == (2, "")
+    assert says(one_line(err), message)
+    assert not (tmp_path / "out").exists()

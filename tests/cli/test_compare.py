@@ -61,6 +61,14 @@ def test_bad_options_are_reported_in_one_line(run, runs, options, message):
     assert says(one_line(err), message)
 
 
+@pytest.mark.parametrize("options", [["--cluster", "example"], ["--resamples", "999"]])
+@pytest.mark.parametrize("what", [["--by", "label"], ["--answer-tags"]])
+def test_a_single_run_is_not_resampled(run, runs, what, options):
+    code, out, err = run("compare", runs[0], *what, *options)
+    assert (code, out) == (2, "")
+    assert says(one_line(err), f"{options[0]} intervals")
+
+
 def test_a_single_run_has_no_intervals_to_draw(run, runs, tmp_path):
     pytest.importorskip("matplotlib")
     code, _, err = run("compare", runs[0], "--plot", tmp_path / "a.svg")

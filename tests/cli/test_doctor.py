@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
+from importlib import metadata
 from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from syntagma.cli import doctor
-from syntagma.cli.doctor import EXTRAS, report
+from syntagma.cli.doctor import EXTRAS, report, summary
 from syntagma.encoders import default
 from syntagma.encoders.named_models import NAMED_MODELS
 from syntagma.errors import DamagedFileError, install_command
@@ -58,6 +62,21 @@ def test_it_says_whether_the_server_can_run(tmp_path, monkeypatch):
     assert "`syntagma download default`" in line()
     monkeypatch.setattr(doctor, "find_spec", lambda name: name != "uvicorn" or None)
     assert install_command("serve") in line()
+
+
+def test_a_package_of_another_name_may_bring_a_module(monkeypatch):
+    def version(name):
+        if name in ("onnxruntime", "numpy"):  # as onnxruntime-gpu
+            raise metadata.PackageNotFoundError(name)
+        return "1.0"
+
+    monkeypatch.setattr(doctor, "find_spec", lambda name: object())
+    monkeypatch.setattr(doctor.metadata, "version", version)
+    monkeypatch.setitem(sys.modules, "onnxruntime", SimpleNamespace(__version__="7.8+gpu"))
+    lines = list(report())
+    assert any("checked with onnxruntime 7.8+gpu" in line for line in lines)
+    assert f"numpy          {np.__version__}" in lines
+    assert summary()["packages"]["numpy"] == np.__version__
 
 
 def test_no_extra_installs_weights():

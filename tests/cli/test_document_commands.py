@@ -94,6 +94,8 @@ def test_an_answer_from_a_document_names_page_or_heading(run, tmp_path, model):
     ("arguments", "message"),
     [
         (("answer", HARBOUR, "Who?", "--threshold", "1"), "--threshold --mode"),
+        (("answer", HARBOUR, "Who?", "--exhaustive"), "harbour --exhaustive --read"),
+        (("answer", "retriever:x", "Who?", "--exhaustive"), "retriever:x --exhaustive --read"),
         (("answer", HARBOUR / "museum/letter.txt", "Who?", "--read", "3"), "--read"),
         (("answer", HARBOUR / "timetable.html", "Who?", "--options", "a|b"), "--options --model"),
         (("answer", "NOWHERE.pdf", "Who?"), "NOWHERE.pdf no such file"),

@@ -134,6 +134,55 @@ WRITTEN = {
 """Commands that write folders, and arguments before ``--out``."""
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "calibrate default-reader FILE --json FILE",
+        "compare runs/a runs/b --data other.json --data FILE --json FILE",
+        "noise runs/a --data FILE --json FILE",
+        "export default-reader --out folder --check FILE --json FILE",
+        "annotate FILE --out folder --json FILE",
+        "annotate FOLDER/*.json --out folder --json FILE",
+        "index FILE --out folder --json FILE",
+        "answer FILE Who? --html FILE",
+        "answer other.txt Who? -f FILE --json FILE",
+        "answer other.txt --questions FILE --json FILE",
+        "attention default-reader --passage FILE --question Who? --out FILE",
+        "evaluate spans other.json --predictions FILE --json FILE",
+        "evaluate default-parser other.conllu+FILE#dev --json FILE",
+        "study FILE --json FILE",
+    ],
+)
+def test_an_output_is_no_input(run, tmp_path, monkeypatch, arguments):
+    for module in ("models", "texts", "answering", "exporting", "documents"):
+        monkeypatch.setattr(f"syntagma.cli.{module}.require_encoder", lambda _: None)
+    file = tmp_path / "mine.json"
+    file.write_text("mine")
+    named = arguments.replace("FILE", str(file)).replace("FOLDER", str(tmp_path))
+    code, out, err = run(*named.split())
+    assert (code, out) == (2, "")
+    assert says(one_line(err), f"{file} input overwritten another output file")
+    assert file.read_text() == "mine"
+
+
+def test_the_data_of_an_experiment_are_not_overwritten(run, config, tmp_path):
+    data = tmp_path / "tides.conllu"
+    before = data.read_text()
+    code, _, err = run("train", config, "--out", tmp_path / "run", "--json", data)
+    assert code == 2
+    assert says(one_line(err), f"{data} input overwritten")
+    assert data.read_text() == before
+
+
+def test_an_earlier_output_is_replaced_whatever_is_asked(run, scored, tmp_path):
+    for _ in range(2):
+        assert run(*scored, "--json", tmp_path / "scores.json")[0] == 0
+    long = ("answer", tmp_path / "no.txt", "Who " * 2000, "--json", tmp_path / "scores.json")
+    code, _, err = run(*long)
+    assert code == 2
+    assert says(one_line(err), "no.txt no such file")
+
+
 def test_all_commands_that_write_folders_are_known():
     of_files = {"predict", "attention"}
     found = {

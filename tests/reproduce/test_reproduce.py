@@ -357,6 +357,14 @@ def test_a_result_is_recorded_in_the_index(tmp_path, monkeypatch):
         index.recorded.cache_clear()
 
 
+@pytest.mark.parametrize("content", ["[]", "1", '"result"', "null", '{"paper": "seprem"}'])
+def test_only_results_are_recorded(tmp_path, content):
+    path = tmp_path / "other.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match=naming("other.json result.json")):
+        index.record([path])
+
+
 def test_the_pages_are_up_to_date():
     docs = Path(__file__).parent.parent.parent / "docs"
     pages = reproduce_pages()

@@ -195,7 +195,7 @@ def answer(
         _answer_lines(source, model, cast("Mode | None", mode), threshold, device)
         return
     sources = [source, *(further or [])]
-    _require_apart([*sources, questions_file or ""], json_file, html)
+    require_once([*sources, questions_file or ""])
     _require_texts(questions or [], options or [])
     asked = [*(questions or []), *(read_questions(questions_file) if questions_file else [])]
     if options:
@@ -242,15 +242,6 @@ def _answer_lines(
 def _write_page(reading: Reading | DocumentReading, path: Path) -> None:
     reading.write_page(path)
     note(f"→ {path}")
-
-
-def _require_apart(inputs: Sequence[str], *outputs: Path | None) -> None:
-    """Check that standard input is read once, and that no output would overwrite an input."""
-    from syntagma.outputs import require_apart
-
-    require_once(inputs)
-    for written in outputs:
-        require_apart(written, inputs)
 
 
 def _require_texts(questions: Sequence[str], options: Sequence[str]) -> None:

@@ -7,7 +7,8 @@ import logging
 import os
 import platform
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,7 @@ import typer
 from typer.core import TyperCommand
 
 from syntagma import __version__
-from syntagma.cli.console import be_quiet, be_verbose, show, take_path, take_stdout
+from syntagma.cli.console import be_quiet, be_verbose, show, take_path, take_stdout, written
 from syntagma.errors import InputError
 from syntagma.files import STANDARD_INPUT, STANDARD_OUTPUTS
 
@@ -71,6 +72,32 @@ class Command(TyperCommand):
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
         self.params = [*self.params, *_SHARED_OPTIONS]
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, unless a file that it writes is one that it reads.
+
+        Raises:
+            InputError: it is.
+        """
+        from syntagma.outputs import require_apart
+
+        outputs = written()
+        given = {parameter.opts[0]: ctx.params.get(parameter.name) for parameter in self.params}
+        read = [value for option, value in given.items() if option not in outputs]
+        for option in outputs & given.keys():
+            for text in _texts(read):
+                with suppress(OSError):  # A question may be too long for a path.
+                    require_apart(given[option], [text])
+        return super().invoke(ctx)
+
+
+def _texts(values: Any) -> Iterator[str]:
+    """Yield the texts and paths in the values of options; any may name a file."""
+    if isinstance(values, list | tuple):
+        for value in values:
+            yield from _texts(value)
+    elif isinstance(values, str | Path):
+        yield str(values)
 
 
 class _Application(typer.Typer):

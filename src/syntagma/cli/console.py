@@ -94,11 +94,6 @@ def is_quiet() -> bool:
     return _console.quiet
 
 
-def is_verbose() -> bool:
-    """Whether ``--verbose`` was given."""
-    return _console.verbose
-
-
 def take_stdout(option: str) -> None:
     """Reserve standard output for the file of an option.
 
@@ -131,6 +126,11 @@ def take_path(option: str, path: Path) -> None:
         raise InputError(
             f"{path}: {first} and {option} both write here; give one of them another path"
         )
+
+
+def written() -> set[str]:
+    """Return the options that write files or folders in this command."""
+    return set(_console.outputs.values())
 
 
 def show(text: str = "") -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterator
-from importlib import metadata
+from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def report() -> Iterator[str]:
     """Yield the lines of the report: versions, devices, models, cache, export, extras."""
     yield f"syntagma       {__version__}, Python {platform.python_version()}, {platform.machine()}"
     for package in PACKAGES:
-        yield f"{package:<14} {metadata.version(package)}"
+        yield f"{package:<14} {_version(package)}"
     yield from _devices()
     yield from _threads()
     yield from _models()
@@ -58,7 +58,7 @@ def summary() -> dict[str, Any]:
 
     from syntagma.parse.sources.cache import cache_folder
 
-    packages = {name: metadata.version(name) for name in PACKAGES}
+    packages = {name: _version(name) for name in PACKAGES}
     return {
         "syntagma": __version__,
         "python": platform.python_version(),
@@ -107,8 +107,16 @@ def _serving() -> str:
 def _export() -> str:
     """Say whether models can be exported, and for which runtime."""
     if all(map(find_spec, EXTRAS["export"])):
-        return f"export         to ONNX, checked with onnxruntime {metadata.version('onnxruntime')}"
+        return f"export         to ONNX, checked with onnxruntime {_version('onnxruntime')}"
     return f"export         not possible; {how_to_install('export')}"
+
+
+def _version(module: str) -> str:
+    """Return the version of a module, whose package may have another name (onnxruntime-gpu)."""
+    try:
+        return metadata.version(module)
+    except metadata.PackageNotFoundError:
+        return str(import_module(module).__version__)
 
 
 def _plugins() -> Iterator[str]:

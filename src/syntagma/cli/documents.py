@@ -10,6 +10,7 @@ import typer
 from syntagma.cli.app import Device, JsonFile, app, examples, folder_place, write_json_file
 from syntagma.cli.console import note, show, warn
 from syntagma.encoders.default import require_encoder
+from syntagma.errors import InputError
 
 Out = Annotated[
     Path,
@@ -56,6 +57,8 @@ def index(
     """
     if encoder != "none":
         require_encoder(encoder)
+    elif device != "cpu":
+        raise InputError("--device has no effect with --encoder none; omit one of the two")
     from syntagma.tasks.open_qa.documents import Index
 
     found = Index.build(

@@ -16,7 +16,9 @@ from syntagma.cli.app import (
     default_folder,
     examples,
     folder_place,
+    given_options,
     print_utf8,
+    refuse,
     write_json_file,
 )
 from syntagma.cli.console import note, show
@@ -30,6 +32,16 @@ Systems = Annotated[
     str,
     typer.Option(help="Train these systems on a base and compare them, the baseline first."),
 ]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="List the runs and the expected differences, without training."),
+]
+Seeds = Annotated[
+    int,
+    typer.Option(
+        help="Runs per system. 0: as many as in the paper with --scale paper, otherwise one."
+    ),
+]
 
 
 @app.command(
@@ -41,6 +53,7 @@ Systems = Annotated[
     )
 )
 def reproduce(
+    ctx: typer.Context,
     paper: Annotated[
         str,
         typer.Argument(
@@ -60,12 +73,7 @@ def reproduce(
         str, typer.Option(help="Encoder to use, instead of the default one or the paper's.")
     ] = "",
     scale: Annotated[str, typer.Option(help="Amount of work: tiny, cpu, or paper.")] = "cpu",
-    seeds: Annotated[
-        int,
-        typer.Option(
-            help="Runs per system. 0: as many as in the paper with --scale paper, otherwise one."
-        ),
-    ] = 0,
+    seeds: Seeds = 0,
     out: Annotated[
         Path, typer.Option(callback=folder_place, help="Folder for runs and tables.")
     ] = Path("runs/reproduce"),
@@ -79,12 +87,7 @@ def reproduce(
         bool,
         typer.Option("--settings", help="Print the settings of BASE SYSTEM, for syntagma train."),
     ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="List the runs and the expected differences, without training."
-        ),
-    ] = False,
+    dry_run: DryRun = False,
     json_file: JsonFile = None,
 ) -> None:
     """Reproduce a table or figure of a paper.
@@ -99,6 +102,8 @@ def reproduce(
             "--json writes measured results; omit it, or omit --list, --dry-run and --settings"
         )
     if listing:
+        apart = ("paper", "table", "listing", "data", "quiet", "verbose")
+        refuse(given_options(ctx, besides=apart), "has no effect with --list; omit one of the two")
         for line in index_lines(data, paper, table):
             show(line)
         return
@@ -113,6 +118,8 @@ def reproduce(
         _compare_systems(paper, systems.split(","), setting, dry_run=dry_run, json_file=json_file)
         return
     if only_settings:
+        given = {"--seeds": seeds != 0, "--dry-run": dry_run}
+        refuse(given, "has no effect with --settings; omit it")
         from syntagma.reproduce.own_runs import settings_of
 
         show(settings_of(paper, table, setting).rstrip())

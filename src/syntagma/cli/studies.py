@@ -17,6 +17,7 @@ from syntagma.cli.app import (
     examples,
     folder_place,
     print_utf8,
+    refuse,
     write_json_file,
 )
 from syntagma.cli.console import note, show
@@ -101,13 +102,19 @@ def compare(
     print_utf8()
     from syntagma.analysis.answer_tags import tags_of_systems
     from syntagma.analysis.breakdown import break_down_by, check_properties, write_breakdowns
+    from syntagma.analysis.cluster_bootstrap import RESAMPLES
     from syntagma.analysis.clusters import check_kind
     from syntagma.analysis.compare import check_resamples, compare_systems
     from syntagma.analysis.interval_plot import write_intervals
     from syntagma.analysis.systems import put_first, read_systems
 
+    # A single run has groups and tags, but there is nothing to compare it with.
+    alone = len(runs) == 1 and bool(by or answer_tags)
     if plot is not None and not by and len(runs) == 1:
         raise InputError("--plot: a single run has only groups to draw; add --by PROPERTY")
+    given = {"--cluster": bool(cluster), "--resamples": resamples != RESAMPLES}
+    refuse(given if alone else {}, "is for the intervals of a comparison; omit it, or add a run")
+    refuse({"--device": device != "cpu" and not data}, "has an effect only with --data; add that")
     check_kind(cluster)
     check_resamples(resamples)
     by = list(dict.fromkeys(by or ()))
@@ -119,8 +126,6 @@ def compare(
 
         runs = score_runs(runs, data, metric=metric, device=device)
     systems = put_first(read_systems(runs, metric=metric), control)
-    # A single run has groups and tags, but there is nothing to compare it with.
-    alone = len(runs) == 1 and bool(by or answer_tags)
     comparison = None if alone else compare_systems(systems, cluster=cluster, n_resamples=resamples)
     breakdowns = break_down_by(systems, by, cut=cut) if by else []
     values = comparison.to_dict() if comparison else {}
@@ -199,8 +204,10 @@ def noise(
         raise InputError(
             "--source replaces all parses; omit --kind, --trained, --shares and --draws"
         )
-    if trained and (data or shares or draws != 1):
-        raise InputError("--trained shows scores from training; omit --data, --shares and --draws")
+    if trained and (data or shares or draws != 1 or device != "cpu"):
+        raise InputError(
+            "--trained shows scores from training; omit --data, --shares, --draws and --device"
+        )
     try:
         asked = [float(share) for share in shares.split(",") if share]
     except ValueError as error:

@@ -138,7 +138,7 @@ def parse(
     if source == "parquet":
         if not files:
             raise InputError("--from parquet: expected folders of annotated corpora, got none")
-        given = {"--parser": parser != DEFAULT_PARSER} | given
+        given |= {"--parser": parser != DEFAULT_PARSER, "--device": device != "cpu"}
         refuse(given, "has no effect with --from parquet, which prints stored parses; omit it")
         from syntagma.cli.annotation import write_corpora
 
@@ -260,12 +260,15 @@ def annotate(
         write_json_file(json_file, {"sentences": n_sentences})
         return
     require_encoder(parser)
+    from syntagma.outputs import require_apart
     from syntagma.parse.corpora.annotator import AnnotationSettings
+    from syntagma.parse.corpora.records import expand_paths
     from syntagma.tasks.annotation import annotate_files
 
     if not inputs or out is None:
         raise InputError("expected INPUT… and --out DIR, or --check DIR")
     require_once(inputs)
+    require_apart(json_file, expand_paths(inputs))
     choices: dict[str, Any] = {"precision": precision or None}
     settings = AnnotationSettings(
         kind=source,

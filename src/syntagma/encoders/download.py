@@ -108,6 +108,22 @@ def download(name: str, *, source: Path | None = None) -> tuple[Path, bool]:
     return folder, True
 
 
+def is_in(folder: Path, name: str) -> bool:
+    """Whether a folder has the packed file of a named model, or the wheels of its packages.
+
+    Args:
+        folder: local folder.
+        name: name of an encoder, or of a parser that does not ship with the package.
+    """
+    row = _find_row(name)
+    if row.packed and (folder / row.packed).is_file():
+        return True
+    try:
+        return bool(find_wheels(folder, row.packages))
+    except InputError:
+        return False
+
+
 def _find_row(name: str) -> NamedModel:
     if name in SHIPPED:
         raise InputError(f"{name}: ships with the package; there is nothing to download")

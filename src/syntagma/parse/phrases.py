@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from syntagma.parse.trees import depths
 from syntagma.text.sentence import Constituent
 
 JOIN = "+"
@@ -64,27 +63,6 @@ def expand_chains(spans: Iterable[LabelledSpan]) -> tuple[Constituent, ...]:
         for span in sorted(spans, key=lambda span: (span.start, -span.end))
         for label in span.label.split(JOIN)
     )
-
-
-def phrase_heads(constituents: Sequence[Constituent], heads: Sequence[int]) -> list[int]:
-    """Find the head word of each phrase: the word whose head lies outside the phrase.
-
-    Args:
-        constituents: phrases of a sentence.
-        heads: dependency tree of the sentence, 1-based, 0 for the root, ``[n_words]``.
-
-    Returns:
-        Position of each phrase's head word, from 0.  If several words have their head outside, the
-        one closest to the root is taken, and the first of these.
-    """
-    head = np.asarray(heads, np.int64)
-    depth = depths(head)
-    head_words = []
-    for _, start, end in constituents:
-        head_position = head[start:end] - 1
-        candidates = start + np.flatnonzero((head_position < start) | (head_position >= end))
-        head_words.append(int(candidates[depth[candidates].argmin()]))
-    return head_words
 
 
 def crossing_arcs(heads: Sequence[int]) -> int:

@@ -295,6 +295,8 @@ def read_and_answer(
     for path, several in zip(paths, has_documents, strict=True):
         if several and threshold is not None:
             raise InputError(f"{path}: --threshold is for a single text; use --mode for documents")
+        if several and exhaustive:
+            raise InputError(f"{path}: --exhaustive is for a single text; use --read for documents")
         if not several and read is not None:
             raise InputError(
                 f"{path}: --read is for folders, indexes and retrievers of documents; omit it"

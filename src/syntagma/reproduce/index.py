@@ -133,8 +133,8 @@ def record(results: Sequence[Path]) -> list[str]:
     """
     known, names = dict(recorded()), []
     for path in results:
-        value: Mapping[str, Any] = read_json(path)
-        if not {"paper", "id", "measured", *KEPT} <= value.keys():
+        value = read_json(path)
+        if not isinstance(value, dict) or not {"paper", "id", "measured", *KEPT} <= value.keys():
             raise InputError(f"{path}: not a result of reproduce; give a result.json")
         if value["scale"] == "tiny":
             raise InputError(

@@ -71,6 +71,11 @@ def annotate(
         raise InputError(f"--workers must be at least 1, got {workers}")
     paths = expand_paths(list(inputs))
     settings = replace(settings, kind=settings.kind or kind_of_all(paths))
+    if settings.field != AnnotationSettings().field and settings.kind != "jsonl":
+        raise InputError(
+            f"--field names the text of JSON objects, but the input is read as {settings.kind}; "
+            f"omit it, or add --from jsonl"
+        )
     devices = _devices(device, workers)
     reader = reader or reader_of(settings.kind, field=settings.field)
     fingerprint = source_fingerprint(settings)
