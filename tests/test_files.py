@@ -13,7 +13,8 @@ import pytest
 
 from syntagma.csv_tables import read_table
 from syntagma.errors import InputError
-from syntagma.files import BYTE_ORDER_MARK, read_lines, read_text, split_pair
+from syntagma.file_names import split_pair
+from syntagma.files import BYTE_ORDER_MARK, read_lines, read_text
 from syntagma.outputs import require_file_place, write_json
 from syntagma.tasks.choice.data import read_choices
 from syntagma.tasks.relations.data import read_relations

@@ -14,8 +14,8 @@ from tests.messages import naming
 
 ROOT = Path(syntagma.__file__).parent
 LAYERS = [
-    {"errors", "json_values", "files", "csv_tables", "formats", "drafts", "outputs", "settings"}
-    | {"batches", "progress", "checks", "plugins", "registry", "lifeline"}
+    {"errors", "json_values", "file_names", "files", "csv_tables", "formats", "drafts", "outputs"}
+    | {"settings", "batches", "progress", "checks", "plugins", "registry", "lifeline"}
     | {"control_groups", "cpu_threads", "free_memory"}
     | {"reprs", "views"},
     {"text"},

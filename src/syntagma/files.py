@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, Any, AnyStr, cast
 
 from syntagma.errors import DiskError, InputError
+from syntagma.file_names import is_named
 from syntagma.json_values import array_items, parse_json
 
 STANDARD_INPUT, STANDARD_OUTPUTS = "-", ("-", "/dev/stdout")
@@ -35,8 +36,6 @@ MAX_LINE = 2**26
 """The longest line that is read, in characters (or bytes, where bytes are read)."""
 MAX_TEXT = 2**30
 """The longest text that is read as a whole, in characters."""
-PAIR = "+"
-"""Separates the names of two parallel files."""
 
 
 def require_path(path: Any, wanted: str) -> None:
@@ -244,19 +243,6 @@ def bounded_lines(file: IO[AnyStr], path: str | Path) -> Iterator[AnyStr]:
         yield line
 
 
-def split_pair(path: str) -> tuple[str, str]:
-    """Split ``FIRST+SECOND`` into two paths; the second is empty if there is only one.
-
-    File and folder names may themselves contain ``+``, so the split is at the first ``+`` whose
-    left side is an existing file.
-    """
-    splits = [position for position, character in enumerate(path) if character == PAIR]
-    if not splits or Path(path).is_file():
-        return path, ""
-    split = next((split for split in splits if Path(path[:split]).is_file()), splits[0])
-    return path[:split], path[split + 1 :]
-
-
 def read_text(path: str | Path) -> str:
     """Read a whole file, character for character.
 
@@ -319,23 +305,6 @@ def _bounded(parts: Iterable[AnyStr], path: str | Path) -> Iterator[AnyStr]:
                 f"{path}: is longer than {MAX_TEXT} characters; give a smaller text file"
             )
         yield part
-
-
-def is_named(path: str | Path, *suffixes: str) -> bool:
-    """Whether the name of a file ends in one of the suffixes, perhaps with ``.gz`` after it."""
-    return str(path).lower().removesuffix(".gz").endswith(suffixes)
-
-
-def without_ending(path: str, *suffixes: str) -> str:
-    """Drop ``.gz`` and then one of the suffixes from the end of a path, if they are there.
-
-    >>> without_ending("data/Dev.TSV.gz", ".tsv"), without_ending("dev.tsv", ".txt")
-    ('data/Dev', 'dev.tsv')
-    """
-    for endings in ((".gz",), suffixes):
-        found = next((one for one in endings if path.lower().endswith(one)), "")
-        path = path[: len(path) - len(found)]
-    return path
 
 
 def read_json(path: str | Path, *, extra: str = "", finite: bool = True) -> Any:

@@ -19,7 +19,8 @@ from filelock import FileLock, Timeout
 
 from syntagma.drafts import drop_lock, new_draft
 from syntagma.errors import DISK_FULL, BusyError, DiskError, InputError
-from syntagma.files import STANDARD_OUTPUTS, split_pair
+from syntagma.file_names import split_pair
+from syntagma.files import STANDARD_OUTPUTS
 
 ELSEWHERE = "give another path"
 # Separators of paths, and what Windows refuses in names.

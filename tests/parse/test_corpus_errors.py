@@ -15,6 +15,7 @@ from syntagma.errors import BusyError, DamagedFileError, InputError
 from syntagma.outputs import hold_folder
 from syntagma.parse.corpora.annotator import AnnotationSettings
 from syntagma.parse.corpora.corpus import AnnotatedCorpus
+from syntagma.parse.corpora.manifest import SETTINGS
 from syntagma.parse.scorer import ParserModel
 from syntagma.parse.sources.load import load_parser
 from syntagma.tasks.annotation import annotate_files
@@ -172,6 +173,13 @@ class TestErrors:
         source, folder = corpus
         with pytest.raises(InputError, match=naming(f"{folder} text True False")):
             annotate([source], folder, settings(text=False), resume=True)
+
+    def test_a_run_whose_settings_are_damaged_is_not_resumed(self, corpus, tmp_path):
+        source, folder = corpus
+        copy = Path(shutil.copytree(folder, tmp_path / "copy"))
+        (copy / SETTINGS).write_text("[]")
+        with pytest.raises(DamagedFileError, match=naming(f"{SETTINGS} expected object again")):
+            annotate([source], copy, settings(), resume=True)
 
     def test_a_run_whose_input_has_changed_is_not_resumed(self, tmp_path):
         path = text_file(tmp_path / "a.txt")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.files import split_pair
+from syntagma.file_names import split_pair
 from syntagma.reprs import full_repr
 
 log = logging.getLogger(__name__)

@@ -103,7 +103,7 @@ class CorpusFolder:
                 folder.mkdir(parents=True, exist_ok=True)
             write_json(folder / SETTINGS, settings)
             return {}
-        before = read_json(self.path / SETTINGS)
+        before = _read_object(self.path / SETTINGS)
         # The fingerprint is compared last: a parser's name tells the user more.
         for key in sorted({*before, *settings} - {FINGERPRINT}):
             if before.get(key) != settings.get(key):
@@ -213,9 +213,7 @@ def read_manifest(folder: str | Path) -> Manifest:
             )
         raise InputError(f"{folder}: no annotated corpus; give the output folder of annotate")
     path = folder / MANIFEST
-    value = read_json(path)
-    if not isinstance(value, dict):
-        raise DamagedFileError(f"{path}: expected an object, got {value!r}; {REMEDY}")
+    value = _read_object(path)
     check_format(value, path, FORMAT, remedy=REMEDY)
     try:
         return Manifest(
@@ -226,3 +224,10 @@ def read_manifest(folder: str | Path) -> Manifest:
         )
     except (KeyError, TypeError) as error:
         raise DamagedFileError(f"{folder / MANIFEST}: damaged ({error})") from error
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise DamagedFileError(f"{path}: expected an object, got {value!r:.60}; {REMEDY}")
+    return value

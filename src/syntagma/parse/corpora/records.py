@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from syntagma.errors import DiskError, InputError
-from syntagma.files import STANDARD_INPUT, bounded_lines, is_named, nul_error, require_end, unpacked
+from syntagma.file_names import is_named
+from syntagma.files import STANDARD_INPUT, bounded_lines, nul_error, require_end, unpacked
 from syntagma.json_values import parse_json
 from syntagma.text.conllu import parse_conllu
 from syntagma.text.sentence import Sentence

@@ -16,7 +16,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from syntagma.errors import InputError
-from syntagma.files import STANDARD_INPUT, is_named
+from syntagma.file_names import is_named
+from syntagma.files import STANDARD_INPUT
 from syntagma.tasks.choice.csv_formats import lines, table
 from syntagma.tasks.choice.dream import dream
 from syntagma.tasks.choice.example import Candidates, ChoiceExample

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from syntagma.errors import InputError
-from syntagma.files import read_lines, without_ending
+from syntagma.file_names import without_ending
+from syntagma.files import read_lines
 from syntagma.tasks.choice.example import Candidates, checked, letter
 from syntagma.tasks.collect import InvalidRecordError
 

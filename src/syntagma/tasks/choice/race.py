@@ -7,14 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath, PurePosixPath
 
 from syntagma.errors import InputError
-from syntagma.files import (
-    BYTE_ORDER_MARK,
-    MAX_LINE,
-    is_named,
-    read_errors,
-    read_text,
-    without_ending,
-)
+from syntagma.file_names import is_named, without_ending
+from syntagma.files import BYTE_ORDER_MARK, MAX_LINE, read_errors, read_text
 from syntagma.json_values import parse_json
 from syntagma.tasks.choice.example import Candidates, checked, letter
 from syntagma.tasks.collect import InvalidRecordError

@@ -36,7 +36,8 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.files import is_named, read_lines, split_pair, without_ending
+from syntagma.file_names import is_named, split_pair, without_ending
+from syntagma.files import read_lines
 from syntagma.json_values import parse_json
 from syntagma.tasks.collect import Collected, InvalidRecordError, gather
 from syntagma.text.alignment import encodable

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from syntagma.errors import BadExampleError, InputError
-from syntagma.files import is_named, split_pair
+from syntagma.file_names import is_named, split_pair
 from syntagma.parse.head_rules import heads_by_rule
 from syntagma.parse.phrases import agree
 from syntagma.text.brackets import BracketedSentence, parse_brackets, read_brackets

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from syntagma.errors import InputError
-from syntagma.files import is_named, read_lines, read_objects
+from syntagma.file_names import is_named
+from syntagma.files import read_lines, read_objects
 from syntagma.parse.sources.tacred import tacred_words
 from syntagma.tasks.collect import Collected, gather
 from syntagma.tasks.mentions.data import Mention, mention_problem, row_id

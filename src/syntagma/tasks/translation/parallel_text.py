@@ -8,7 +8,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from syntagma.errors import BadExampleError, InputError
-from syntagma.files import split_pair, text_lines
+from syntagma.file_names import split_pair
+from syntagma.files import text_lines
 
 log = logging.getLogger(__name__)
 

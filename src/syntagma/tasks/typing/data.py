@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.errors import InputError
-from syntagma.files import is_named, read_objects
+from syntagma.file_names import is_named
+from syntagma.files import read_objects
 from syntagma.tasks.collect import Collected, gather
 from syntagma.tasks.mentions.data import Mention, mention_problem, row_id
 
