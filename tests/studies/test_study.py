@@ -131,6 +131,19 @@ def test_values_need_a_metric_that_all_trials_have(tmp_path):
         runs.chosen("plain")
 
 
+def test_values_whose_metric_is_not_a_number_are_not_chosen(tmp_path):
+    runs = _written_trials(tmp_path, "spans", {}, "training.learning_rate: [1.0e-3, 1.0e-2]")
+    first, second = runs.trials()
+    for failed, other, best in ((first, second, "0.01"), (second, first, "0.001")):
+        (failed.folder / METRICS).write_text('{"best_f1": null}')
+        (other.folder / METRICS).write_text('{"best_f1": 1.0}')
+        assert runs.chosen("plain").settings == (f"training.learning_rate={best}",)
+    (first.folder / METRICS).write_text('{"best_f1": null}')
+    (second.folder / METRICS).write_text('{"best_f1": null}')
+    with pytest.raises(InputError, match=naming("plain best_f1 number")):
+        runs.chosen("plain")
+
+
 def _written_trials(folder, task, head, choose):
     """A study whose trials are finished, with metrics that are to be written."""
     settings = {"task": task, "data": {"train": ["a"], "dev": ["b"]}, "head": head}

@@ -7,6 +7,7 @@ several processes can share its work.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +77,14 @@ class StudyRuns:
         found = {job.folder: RunFolder(job.folder).result() for job in trials}
         metric = _shared_metric(trials[0].experiment, found)
         scores = [float(values[metric]) for values in found.values()]
-        best = scores.index(max(scores))
+        known = [score for score in scores if not math.isnan(score)]
+        if not known:
+            raise InputError(
+                f"{self.folder}: the trials of {name} have no {metric} that is a number; choose "
+                f"from other values, or write the value in the file of the study, in place of "
+                f"`choose`"
+            )
+        best = scores.index(max(known))
         tried = tuple(
             (", ".join(settings), score)
             for settings, score in zip(system.trials(), scores, strict=True)
