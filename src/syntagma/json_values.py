@@ -18,7 +18,7 @@ TOO_DEEP = "nested too deeply to be read"
 # A string, so that constants inside of strings are passed over, or what JSON lacks.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)', re.DOTALL)
 _SPACE = re.compile(r"[ \t\n\r]*")
-_HALF = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _WHOLE = re.compile(r"\s*([+-]?[0-9]{1,18})\s*")
 
 
@@ -132,12 +132,12 @@ def whole_number(value: Any) -> int | None:
     return None if match is None else int(match[1])
 
 
-def without_halves(text: str) -> str:
-    """Replace each half of a surrogate pair, which JSON can escape but no file can hold.
+def without_surrogates(text: str) -> str:
+    """Replace each unpaired surrogate, which JSON can escape but UTF-8 cannot encode.
 
     Offsets stay the same.
 
-    >>> without_halves("a \\ud83d") == "a \\ufffd"
+    >>> without_surrogates("a \\ud83d") == "a \\ufffd"
     True
     """
-    return text if text.isascii() else _HALF.sub("\ufffd", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

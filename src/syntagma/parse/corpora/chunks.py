@@ -13,7 +13,7 @@ from pathlib import Path
 
 from syntagma.errors import InputError
 from syntagma.files import STANDARD_INPUT
-from syntagma.json_values import without_halves
+from syntagma.json_values import without_surrogates
 from syntagma.parse.corpora.records import Reader, Record
 from syntagma.reprs import full_repr
 
@@ -129,7 +129,7 @@ def split_into_chunks(
     for number in numbers:
         position = 0
         for read in reader(paths[number]):
-            record = read._replace(text=without_halves(read.text))
+            record = read._replace(text=without_surrogates(read.text))
             position = record.position
             chunk.position = bytes_before + position
             if record.bad:
@@ -151,7 +151,7 @@ def split_into_chunks(
             # Numbers and errors are hashed too: --resume must notice any change of the input.
             hashed.update(
                 f"{number}\0{record.number}\0{record.text}\0{record.bad}\1".encode(
-                    errors="surrogatepass"  # Names of files may have halves of surrogate pairs.
+                    errors="surrogatepass"  # Names of files may have unpaired surrogates.
                 )
             )
             if record.sentences is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from syntagma.json_values import without_halves
+from syntagma.json_values import without_surrogates
 from syntagma.parse.sources.source import Mode
 from syntagma.text.sentence import Parse
 
@@ -33,8 +33,8 @@ class Compact(NamedTuple):
             text: any text.
             mode: ``words`` to keep the boundaries between words.
         """
-        # Annotated corpora have no halves of surrogate pairs.
-        text = without_halves(text)
+        # Annotated corpora have no unpaired surrogates.
+        text = without_surrogates(text)
         if mode == "raw":
             offsets = [offset for offset, one in enumerate(text) if not one.isspace()]
             return cls("".join(text.split()), offsets)

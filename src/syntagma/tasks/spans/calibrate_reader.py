@@ -108,13 +108,13 @@ class Target:
         Args:
             head: calibrations and thresholds by their names; ``None`` removes a calibration.
         """
-        # A threshold may be infinite, which is `null` in strict JSON and could not be read again.
         values: dict[str, Any] = json.loads(json.dumps(self.settings))
         values["base"] = relative_base(values["base"], self.folder)
         values["head"] |= {
             name: to_dict(value) if isinstance(value, Calibration) else value
             for name, value in head.items()
         }
+        # A threshold may be infinite: as `null` it could not be read again.
         if not self.is_copy:
             write_json(self.folder / CONFIG, values, finite=False)
             return
