@@ -273,7 +273,7 @@ class TestKinds:
         # Two passages, six answerable questions and an unanswerable one.
         assert manifest.counts.documents == 9
 
-    def test_halves_of_surrogate_pairs_are_replaced(self, tmp_path):
+    def test_unpaired_surrogates_are_replaced(self, tmp_path):
         first, second = "The gull \ud83d sings.", "It rains."
         for kind, row in (
             ("pairs", {"sentence1": first, "sentence2": second, "label": "a"}),
